@@ -1,0 +1,1 @@
+"""A small, exact GRPO trainer whose only reward source is a verifier service."""

@@ -1,0 +1,1 @@
+"""Disposable, hardened boxes for hostile programs behind one small protocol (`base`)."""

@@ -1,0 +1,1 @@
+"""Transports over the scoring service."""

@@ -1,0 +1,1 @@
+"""What judges: one module or package a checker."""

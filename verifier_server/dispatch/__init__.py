@@ -1,0 +1,1 @@
+"""Where checks run: lanes of killable worker processes."""

@@ -1,0 +1,166 @@
+"""What a check concludes. Pure data, no I/O.
+
+`Judgement` is what a checker returns; `Verdict` is the same on the wire, with the item's
+identity and the service's measurements around it. Both keep the product's central rule:
+`score` is None if and only if the fault is the task's or the service's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Outcome(StrEnum):
+    """The closed set of results; each belongs to exactly one `Fault`."""
+
+    ACCEPTED = "accepted"
+    PARTIAL = "partial"
+    WRONG_ANSWER = "wrong_answer"
+    NO_ANSWER = "no_answer"
+    COMPILE_ERROR = "compile_error"
+    RUNTIME_ERROR = "runtime_error"
+    TIME_LIMIT = "time_limit"
+    MEMORY_LIMIT = "memory_limit"
+    OUTPUT_LIMIT = "output_limit"
+    POLICY_VIOLATION = "policy_violation"
+    BAD_REFERENCE = "bad_reference"
+    CHECKER_ERROR = "checker_error"
+    SANDBOX_ERROR = "sandbox_error"
+    OVERLOADED = "overloaded"
+    CANCELLED = "cancelled"
+
+    @property
+    def fault(self) -> Fault:
+        """Who is responsible for this outcome."""
+        return _FAULTS.get(self, Fault.CANDIDATE)
+
+
+class Fault(StrEnum):
+    """Who is responsible for a score that is not 1."""
+
+    NONE = "none"
+    CANDIDATE = "candidate"
+    TASK = "task"
+    SERVICE = "service"
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether a verdict with this fault carries a number."""
+        return self in (Fault.NONE, Fault.CANDIDATE)
+
+
+_FAULTS = {
+    Outcome.ACCEPTED: Fault.NONE,
+    Outcome.PARTIAL: Fault.NONE,
+    Outcome.BAD_REFERENCE: Fault.TASK,
+    Outcome.CHECKER_ERROR: Fault.SERVICE,
+    Outcome.SANDBOX_ERROR: Fault.SERVICE,
+    Outcome.OVERLOADED: Fault.SERVICE,
+    Outcome.CANCELLED: Fault.SERVICE,
+}
+
+
+class Case(BaseModel):
+    """One test of a check with several. Texts are cut to a readable size by the checker."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    outcome: Outcome
+    score: float | None = None
+    input: str | None = None
+    expected: str | None = None
+    got: str | None = None
+    message: str | None = None
+
+
+class Usage(BaseModel):
+    """What a verdict cost. `cpu_s` and `memory_bytes` are None where nothing measures them."""
+
+    queue_s: float = 0.0
+    run_s: float = 0.0
+    cpu_s: float | None = None
+    memory_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A checker's conclusion about one completion.
+
+    Raises:
+        ValueError: the score does not fit the outcome (a bug in a checker).
+    """
+
+    outcome: Outcome
+    score: float | None
+    explanation: str = ""
+    answer: str | None = None
+    components: Mapping[str, float | None] = field(default_factory=dict)
+    cases: Sequence[Case] = ()
+    isolation: str = "none"
+    cpu_s: float | None = None
+    memory_bytes: int | None = None
+
+    def __post_init__(self) -> None:
+        score = self.score
+        if not self.outcome.fault.is_scored:
+            fits = score is None
+        elif score is None or not math.isfinite(score):
+            fits = False
+        elif self.outcome is Outcome.ACCEPTED:
+            fits = score == 1
+        elif self.outcome is Outcome.PARTIAL:
+            fits = 0 < score < 1
+        else:
+            fits = score == 0
+        if not fits:
+            raise ValueError(f"score {score!r} does not fit outcome {self.outcome.value!r}")
+
+    @classmethod
+    def accept(cls, explanation: str = "", **fields: Any) -> Judgement:
+        """Score 1."""
+        return cls(Outcome.ACCEPTED, 1.0, explanation, **fields)
+
+    @classmethod
+    def reject(cls, outcome: Outcome, explanation: str, **fields: Any) -> Judgement:
+        """Score 0, by the candidate's fault; `explanation` makes it understandable."""
+        return cls(outcome, 0.0, explanation, **fields)
+
+    @classmethod
+    def graded(cls, score: float, explanation: str = "", **fields: Any) -> Judgement:
+        """A score in [0, 1]: accepted at 1, wrong_answer at 0, partial between."""
+        if score == 1:
+            return cls.accept(explanation, **fields)
+        outcome = Outcome.PARTIAL if score else Outcome.WRONG_ANSWER
+        return cls(outcome, float(score), explanation, **fields)
+
+    @classmethod
+    def unscored(cls, outcome: Outcome, explanation: str, **fields: Any) -> Judgement:
+        """No score: the task's or the service's fault."""
+        return cls(outcome, None, explanation, **fields)
+
+
+class Verdict(BaseModel):
+    """A `Judgement` on the wire. `score` is null iff `fault` is `task` or `service`."""
+
+    id: str | None = None
+    index: int = 0
+    checker: str
+    version: str | None = Field(None, description="null where the checker is unknown")
+    outcome: Outcome
+    fault: Fault
+    score: float | None = Field(ge=0, le=1, allow_inf_nan=False)
+    answer: str | None = Field(None, description="what was extracted, in canonical form")
+    explanation: str = ""
+    components: dict[str, float | None] = {}
+    cases: list[Case] = []
+    usage: Usage = Usage()
+    isolation: str = "none"
+    cached: bool = False
+    request_hash: str = ""
