@@ -115,7 +115,11 @@ def last_assistant_text(text: Text) -> str:
     return next((m.text for m in reversed(text) if m.role == "assistant"), "")
 
 
-def request_hash(checker: str, version: str, completion: str, params: dict[str, Any]) -> str:
-    """A stable id of (checker@version, params, completion): 32 hex digits of SHA-256."""
-    head = json.dumps([checker, version, params, completion], sort_keys=True, allow_nan=True)
-    return hashlib.sha256(head.encode()).hexdigest()[:32]
+def request_hash(
+    checker: str, version: str | None, completion: str, params: dict[str, Any], prompt: str | None
+) -> str:
+    """A stable id of all that a verdict depends on: 32 hex digits of SHA-256."""
+    head = json.dumps([checker, version, params, prompt], sort_keys=True)
+    digest = hashlib.sha256(head.encode())
+    digest.update(completion.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()[:32]

@@ -1,0 +1,82 @@
+"""`POST /score`: one item or many; one answer, or a line for each verdict as it falls due."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import StreamingResponse
+
+from verifier_server.api.http.body import read_score_body
+from verifier_server.schemas import BatchVerdicts, Problem
+from verifier_server.service import ScoringService
+from verifier_server.settings import Settings
+from verifier_server.verdict import Verdict
+
+NDJSON = "application/x-ndjson"
+
+# The body is read by hand (bounds, strictness, items that fail alone), so OpenAPI is told
+# its schema here, and the models themselves in `app`.
+_REQUEST = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {
+                    "oneOf": [
+                        {"$ref": "#/components/schemas/Item"},
+                        {"$ref": "#/components/schemas/Batch"},
+                    ]
+                }
+            }
+        },
+    }
+}
+_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem, "description": what}
+    for status, what in {
+        400: "not UTF-8, not JSON",
+        401: "no valid API key",
+        413: "too large",
+        415: "not application/json",
+        422: "no item",
+        429: "a queue is full: retry after Retry-After seconds",
+    }.items()
+}
+
+
+def router(service: ScoringService, settings: Settings) -> APIRouter:
+    """The route, over that service."""
+    routes = APIRouter()
+
+    @routes.post(
+        "/score",
+        response_model=Verdict | BatchVerdicts,
+        responses=_PROBLEMS,
+        openapi_extra=_REQUEST,
+        summary="Judge one item, or each item of a batch",
+    )
+    async def score(request: Request) -> Response:
+        body = await read_score_body(request, settings)
+        if NDJSON in request.headers.get("accept", ""):
+            return StreamingResponse(_lines(service.stream(body.items)), media_type=NDJSON)
+        scored = [verdict.model_dump() for verdict in await service.score(body.items)]
+        return _json({"verdicts": scored} if body.is_batch else scored[0])
+
+    return routes
+
+
+async def _lines(verdicts: AsyncIterator[Verdict]) -> AsyncIterator[bytes]:
+    async for verdict in verdicts:
+        yield _dump(verdict.model_dump()) + b"\n"
+
+
+def _dump(value: Any) -> bytes:
+    """JSON in ASCII: texts may hold lone surrogates, which UTF-8 can't carry."""
+    return json.dumps(value, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _json(value: Any) -> Response:
+    return Response(_dump(value), media_type="application/json")

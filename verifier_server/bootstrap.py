@@ -1,0 +1,68 @@
+"""The composition root: settings in, a running service out."""
+
+from __future__ import annotations
+
+import logging
+
+import uvicorn
+from fastapi import FastAPI
+
+from sandboxes.base import SandboxUnavailable
+from sandboxes.registry import open_provider
+from verifier_server.api.http.app import create_app
+from verifier_server.checkers.registry import get_registry
+from verifier_server.dispatch.in_process import InProcessDispatcher
+from verifier_server.service import ScoringService
+from verifier_server.settings import Settings
+from verifier_server.telemetry.metrics import Metrics
+
+log = logging.getLogger(__name__)
+
+
+def build_app(settings: Settings) -> FastAPI:
+    """The service as an ASGI application."""
+    registry = get_registry()
+    dispatcher = InProcessDispatcher(settings, registry)
+    metrics = Metrics(dispatcher.stats)
+    service = ScoringService(registry, dispatcher, metrics)
+    return create_app(settings, registry, dispatcher, service, metrics, _sandbox_in_force(settings))
+
+
+def serve(settings: Settings, fd: int | None = None) -> None:
+    """Serves until told to stop (SIGTERM, SIGINT); in-flight requests are finished.
+
+    Args:
+        settings: all of them.
+        fd: a listening socket to serve instead of `host` and `port`.
+    """
+    logging.basicConfig(
+        level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    config = uvicorn.Config(
+        build_app(settings),
+        host=settings.host,
+        port=settings.port,
+        fd=fd,
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=int(settings.drain_s),
+    )
+    uvicorn.Server(config).run()
+
+
+def _sandbox_in_force(settings: Settings) -> str:
+    """What boxes isolate with here. Without any the service still judges what needs none."""
+    try:
+        probe = open_provider(settings.sandbox).probe()
+    except SandboxUnavailable as error:
+        log.warning("items that need a sandbox will come back unscored: %s", error)
+        return "none available"
+    if not probe.available:
+        reasons = "; ".join(
+            f"{f.what}: {f.detail} ({f.remedy})" for f in probe.findings if not f.ok
+        )
+        log.warning("items that need a sandbox will come back unscored: %s", reasons)
+        return "none available"
+    log.info("sandbox: %s", probe.isolation)
+    return probe.isolation

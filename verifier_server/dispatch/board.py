@@ -1,0 +1,81 @@
+"""What a worker is doing, in memory that both sides see.
+
+The supervisor must know which of the tasks it sent a worker is being judged, and since
+when, at the moment it decides whom to blame; a message from a worker that hangs would come
+too late. Each field has one writer.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+import time
+from dataclasses import dataclass
+from typing import Self
+
+_NUMBER, _SECONDS = struct.Struct("<Q"), struct.Struct("<d")
+_TASK_AT, _STARTED_AT, _BUDGET_AT, _SKIP_AT, _SIZE = 0, 8, 16, 24, 32
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The running task's number (0: none yet), when it began (monotonic), and its budget."""
+
+    task: int
+    started_s: float
+    budget_s: float
+
+    @property
+    def end_s(self) -> float:
+        """When its budget is spent (monotonic)."""
+        return self.started_s + self.budget_s
+
+
+class Board:
+    """A page shared by file descriptor.
+
+    The worker writes what it runs; the supervisor writes up to which number the worker
+    shall skip tasks that it has not begun, because they were given to others.
+    """
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+        self._page = mmap.mmap(fd, _SIZE)
+
+    @classmethod
+    def new(cls) -> Self:
+        """A fresh board of zeros."""
+        fd = os.memfd_create("verifier-board")
+        os.truncate(fd, _SIZE)
+        return cls(fd)
+
+    def begin(self, task: int, budget_s: float) -> bool:
+        """Worker: takes up a task, unless it was withdrawn (then False)."""
+        if task <= _NUMBER.unpack_from(self._page, _SKIP_AT)[0]:
+            return False
+        _SECONDS.pack_into(self._page, _STARTED_AT, time.monotonic())
+        _SECONDS.pack_into(self._page, _BUDGET_AT, budget_s)
+        _NUMBER.pack_into(self._page, _TASK_AT, task)
+        return True
+
+    def extend(self, budget_s: float) -> None:
+        """Worker: the running task may take so long."""
+        _SECONDS.pack_into(self._page, _BUDGET_AT, budget_s)
+
+    def skip_to(self, task: int) -> None:
+        """Supervisor: tasks up to this number that have not begun are withdrawn."""
+        _NUMBER.pack_into(self._page, _SKIP_AT, task)
+
+    def read(self) -> Reading:
+        """Supervisor: what the worker is at."""
+        return Reading(
+            _NUMBER.unpack_from(self._page, _TASK_AT)[0],
+            _SECONDS.unpack_from(self._page, _STARTED_AT)[0],
+            _SECONDS.unpack_from(self._page, _BUDGET_AT)[0],
+        )
+
+    def close(self) -> None:
+        """Frees the page and its descriptor."""
+        self._page.close()
+        os.close(self.fd)

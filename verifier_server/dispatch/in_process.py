@@ -1,0 +1,97 @@
+"""The dispatcher that needs nothing installed: worker processes of this very service.
+
+One lane a resource, so that a queue of slow code items never holds up math.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Mapping
+
+from verifier_server.checkers.base import Resource
+from verifier_server.checkers.registry import Registry
+from verifier_server.checkers.runtime import Task
+from verifier_server.dispatch.base import Judged
+from verifier_server.dispatch.job import Job
+from verifier_server.dispatch.lane import Lane, LaneConfig
+from verifier_server.dispatch.nursery import Nursery
+from verifier_server.settings import Settings
+from verifier_server.telemetry.metrics import QueueStats
+
+# Pure checks take microseconds: a worker holds several, so that it need not wait for the
+# next one. Sandboxed ones take milliseconds: handing one over costs nothing beside it.
+_CPU_WINDOW = 16
+_SANDBOX_WINDOW = 1
+
+
+class InProcessDispatcher:
+    """Judges in forked workers on this machine."""
+
+    def __init__(self, settings: Settings, registry: Registry) -> None:
+        self._settings = settings
+        self._registry = registry
+        self._nursery = Nursery(settings.sandbox, settings.log_level)
+        self._lanes: dict[Resource, Lane] = {}
+
+    async def start(self) -> None:
+        """Returns when tasks can be judged. Raises ConfigError if they never can."""
+        await self._nursery.start()
+        settings = self._settings
+        configs = (
+            LaneConfig(
+                "cpu",
+                workers=settings.cpu_workers,
+                window=_CPU_WINDOW,
+                queue_items=settings.queue_items,
+                memory_bytes=settings.worker_memory_bytes,
+                worker_items=settings.worker_items,
+            ),
+            LaneConfig(
+                "sandbox",
+                workers=settings.sandbox_workers,
+                window=_SANDBOX_WINDOW,
+                queue_items=settings.queue_items,
+                memory_bytes=None,  # the programs in the sandbox would inherit the cap
+                worker_items=settings.worker_items,
+            ),
+        )
+        self._lanes = {config.resource: Lane(config, self._nursery) for config in configs}
+        for lane in self._lanes.values():
+            await lane.start()
+
+    async def stop(self) -> None:
+        """Ends the workers; tasks that were not judged come out as cancelled."""
+        for lane in self._lanes.values():
+            await lane.stop()
+        await self._nursery.stop()
+
+    def admit(self, counts: Mapping[Resource, int]) -> None:
+        """Checks that so many tasks may be submitted now. Raises Overloaded."""
+        for resource, count in counts.items():
+            self._lanes[resource].admit(count)
+
+    def submit(
+        self, resource: Resource, task: Task, deadline_s: float | None
+    ) -> asyncio.Future[Judged]:
+        """Queues a task; see `Dispatcher.submit`."""
+        job = Job(
+            task=task,
+            canary=self._canary(task.checker),
+            future=asyncio.get_running_loop().create_future(),
+            patience_s=math.inf if deadline_s is None else deadline_s,
+        )
+        self._lanes[resource].submit(job)
+        return job.future
+
+    def stats(self) -> Mapping[str, QueueStats]:
+        """By queue."""
+        return {resource: lane.stats() for resource, lane in self._lanes.items()}
+
+    def is_ready(self) -> bool:
+        """Whether tasks submitted now would be judged."""
+        return self._nursery.is_alive and all(lane.is_ready for lane in self._lanes.values())
+
+    def _canary(self, name: str) -> Task:
+        example = next(e for e in self._registry.get(name).examples if e.score == 1)
+        return Task(name, example.completion, example.params, example.prompt)

@@ -1,0 +1,264 @@
+"""One worker of a lane at a time: hands it jobs, times them, replaces it, and finds the blame.
+
+Who is to blame for a check that hangs or kills its worker decides between a 0 and a null,
+and neither may go to the wrong one. So it is followed by an *inquest* on a fresh worker: if
+the reference alone can't be prepared, the task is at fault; if the checker fails an example
+of its own, the service is; only then it is the completion.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import signal
+import time
+from typing import TYPE_CHECKING, Any
+
+from verifier_server.checkers.runtime import Task
+from verifier_server.dispatch.board import Reading
+from verifier_server.dispatch.frames import judgement_from_wire, pack, task_to_wire
+from verifier_server.dispatch.job import Job
+from verifier_server.dispatch.nursery import Nursery, Worker
+from verifier_server.errors import ConfigError
+from verifier_server.verdict import Judgement, Outcome
+
+if TYPE_CHECKING:
+    from verifier_server.dispatch.lane import Lane
+
+log = logging.getLogger(__name__)
+
+# A worker that has not answered for so long gives back what waits behind its task.
+_STALL_S = 0.02
+# Beyond a check's own budget, for a machine that is busy with other work.
+_GRACE_S = 1.0
+# A worker that takes up none of its tasks for so long is lost.
+_DEAF_S = 10.0
+_POLL_S = 0.25
+_RETRY_S = 1.0
+
+
+class WorkerLost(Exception):
+    """The worker died, or hung and was killed, before it answered. `status` as in Worker."""
+
+    def __init__(self, why: str, status: int | None = None) -> None:
+        super().__init__(why)
+        self.status = status
+
+
+class Slot:
+    """Judges what its lane hands out, one worker at a time.
+
+    Attributes:
+        held: the jobs that the worker has, by number, in the order sent.
+        killed, crashed: workers that we killed, and that died by themselves.
+    """
+
+    def __init__(
+        self, lane: Lane, nursery: Nursery, memory_bytes: int | None, worker_items: int
+    ) -> None:
+        self.held: dict[int, Job] = {}
+        self.killed = 0
+        self.crashed = 0
+        self._lane = lane
+        self._nursery = nursery
+        self._memory_bytes = memory_bytes
+        self._worker_items = worker_items
+        self._numbers = itertools.count(1)
+        self._worker: Worker
+        self._heard_s = 0.0
+
+    async def open(self) -> None:
+        """Gets a worker, however long it takes."""
+        while True:
+            try:
+                self._worker = await self._nursery.spawn(self._memory_bytes)
+            except ConfigError as error:
+                log.error("no worker: %s", error)
+                await asyncio.sleep(_RETRY_S)
+            else:
+                self._numbers, self._heard_s = itertools.count(1), time.monotonic()
+                return
+
+    async def run(self) -> None:
+        """Judges until cancelled."""
+        judged = 0
+        while True:
+            jobs = await self._lane.take()
+            judged += len(jobs)
+            self._hand_over(jobs)
+            while self.held:
+                await self._attend()
+            if judged >= self._worker_items:
+                await self._nursery.kill(self._worker)
+                await self.open()
+                judged = 0
+
+    def _hand_over(self, jobs: list[Job]) -> None:
+        if not self.held:
+            self._heard_s = time.monotonic()
+        for job, number in zip(jobs, self._numbers, strict=False):
+            self.held[number] = job
+            self._worker.send(pack(number, {"task": task_to_wire(job.task)}))
+
+    async def _attend(self) -> None:
+        """Waits for one thing to happen to the held jobs, and deals with it."""
+        try:
+            answer = await self._answer(_STALL_S if len(self.held) > 1 else self._time_left_s())
+        except WorkerLost as lost:
+            await self._mourn(lost)
+            return
+        if answer is None:
+            await self._see_to_stall()
+            return
+        number, body = answer
+        job = self.held.pop(number, None)
+        if job:
+            await self._conclude(job, body)
+        if self.held:
+            self._hand_over(self._lane.take_now(self._lane.config.window - len(self.held)))
+
+    async def _answer(self, timeout_s: float) -> tuple[int, dict[str, Any]] | None:
+        """The worker's next answer; None if none comes in time. Raises WorkerLost."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                answer = await self._worker.receive()
+        except TimeoutError:
+            return None
+        except (EOFError, ConnectionError) as error:
+            status = await self._worker.died
+            raise WorkerLost(_cause_of_death(status), status) from error
+        self._heard_s = time.monotonic()
+        return answer
+
+    async def _conclude(self, job: Job, body: dict[str, Any]) -> None:
+        judgement = judgement_from_wire(body["judgement"])
+        # Memory ran out inside the worker: by this completion, or by a leak of ours?
+        if judgement.outcome is Outcome.MEMORY_LIMIT and self._memory_bytes is not None:
+            await self._replace()
+            if self._try_again(job):
+                return
+            judgement = await self._inquest(job, judgement)
+        job.finish(judgement, body["run_s"])
+
+    def _time_left_s(self) -> float:
+        """Until the running job must be ended; a short while if none has begun."""
+        reading = self._worker.board.read()
+        job = self.held.get(reading.task)
+        if job is None:
+            return _POLL_S
+        return max(_STALL_S, min(reading.end_s + _GRACE_S, job.due_s) - time.monotonic())
+
+    async def _see_to_stall(self) -> None:
+        """No answer for a while: frees the neighbours, then ends the job if its time is up."""
+        board, now_s = self._worker.board, time.monotonic()
+        if board.read().task not in self.held:
+            if now_s - self._heard_s > _DEAF_S:
+                await self._replace()
+            return
+        board.skip_to(max(self.held))
+        reading = board.read()
+        waiting = [number for number in self.held if number > reading.task]
+        self._lane.give_back([self.held.pop(number) for number in waiting])
+        job = self.held.get(reading.task)
+        if job is None:
+            return
+        if now_s >= reading.end_s + _GRACE_S:
+            await self._end(job, reading, f"no verdict within {reading.budget_s:g} s")
+        elif now_s >= job.due_s:
+            why = f"no verdict within the item's deadline of {job.patience_s:g} s"
+            await self._end(job, reading, why)
+
+    async def _end(self, job: Job, reading: Reading, why: str) -> None:
+        """Kills the worker that runs `job`, which is judged by what an inquest finds."""
+        run_s = time.monotonic() - reading.started_s
+        del self.held[reading.task]
+        await self._replace()
+        if time.monotonic() >= job.due_s and not job.had_its_time(reading.started_s):
+            job.give_up()
+            return
+        blame = Judgement.reject(Outcome.TIME_LIMIT, f"judging this completion: {why}")
+        job.finish(await self._inquest(job, blame), run_s)
+
+    async def _mourn(self, lost: WorkerLost) -> None:
+        """The worker died by itself: by a task, or by somebody's hand."""
+        job = self.held.pop(self._worker.board.read().task, None)
+        await self._revive()
+        if job is None or self._try_again(job):
+            return
+        if lost.status in (None, -signal.SIGKILL):
+            why = f"two workers were killed from outside while they judged this ({lost})"
+            job.finish(Judgement.unscored(Outcome.CHECKER_ERROR, why))
+            return
+        why = f"judging this completion crashes the checker ({lost})"
+        blame = Judgement.reject(Outcome.POLICY_VIOLATION, why)
+        job.finish(await self._inquest(job, blame))
+
+    def _try_again(self, job: Job) -> bool:
+        """Whether the job gets a second chance, on a fresh worker of its own."""
+        job.crashes += 1
+        if job.crashes > 1:
+            return False
+        self._lane.give_back([job])
+        return True
+
+    async def _replace(self) -> None:
+        """Kills the worker and gets another; what it had not begun goes back."""
+        self.killed += 1
+        await self._nursery.kill(self._worker)
+        await self._reopen()
+
+    async def _revive(self) -> None:
+        self.crashed += 1
+        self._worker.close()
+        await self._reopen()
+
+    async def _reopen(self) -> None:
+        self._lane.give_back(list(self.held.values()))
+        self.held.clear()
+        await self.open()
+
+    async def _inquest(self, job: Job, blame: Judgement) -> Judgement:
+        """`blame`, unless the reference or the checker turns out to be at fault."""
+        try:
+            reference = await self._ask(job.task, lint=True)
+        except WorkerLost as lost:
+            why = f"the reference can't be prepared: {lost}"
+            return Judgement.unscored(Outcome.BAD_REFERENCE, why)
+        if reference.score is None:
+            return reference
+        try:
+            canary = await self._ask(job.canary)
+        except WorkerLost as lost:
+            canary = Judgement.unscored(Outcome.CHECKER_ERROR, str(lost))
+        if canary.score == 1:
+            return blame
+        why = f"the checker fails an example of its own: {canary.explanation}"
+        return Judgement.unscored(Outcome.CHECKER_ERROR, why)
+
+    async def _ask(self, task: Task, *, lint: bool = False) -> Judgement:
+        """One judgement from the worker at hand, which holds nothing else."""
+        number = next(self._numbers)
+        self._worker.send(pack(number, {"task": task_to_wire(task), "lint": lint}))
+        asked_s = time.monotonic()
+        while True:
+            try:
+                answer = await self._answer(_POLL_S)
+            except WorkerLost:
+                await self._revive()
+                raise
+            if answer and answer[0] == number:
+                return judgement_from_wire(answer[1]["judgement"])
+            reading = self._worker.board.read()
+            end_s = reading.end_s if reading.task == number else asked_s + _DEAF_S
+            if time.monotonic() > end_s + _GRACE_S:
+                await self._replace()
+                raise WorkerLost(f"it takes longer than {end_s - asked_s:.0f} s")
+
+
+def _cause_of_death(status: int | None) -> str:
+    if status is None:
+        return "the workers' parent died"
+    if status < 0:
+        return f"a worker died of {signal.Signals(-status).name}"
+    return f"a worker exited with status {status}"

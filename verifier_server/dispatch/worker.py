@@ -1,0 +1,56 @@
+"""A worker: judges the tasks that arrive on its socket, one after another, until it closes.
+
+It keeps no secret and trusts nothing; whatever goes wrong in it, the supervisor at the
+other end of the socket kills it and forks another.
+"""
+
+from __future__ import annotations
+
+import resource
+import socket
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from verifier_server.checkers.runtime import CheckRuntime
+from verifier_server.dispatch.board import Board
+from verifier_server.dispatch.frames import (
+    HEADER,
+    judgement_to_wire,
+    pack,
+    task_from_wire,
+    unpack,
+)
+
+DEFAULT_BUDGET_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerLimits:
+    """`memory_bytes` caps the address space; None where programs must inherit no cap."""
+
+    memory_bytes: int | None
+
+
+def work(sock: socket.socket, board: Board, runtime: CheckRuntime, limits: WorkerLimits) -> None:
+    """Serves until the supervisor closes its end."""
+    if limits.memory_bytes is not None:
+        resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
+    stream = sock.makefile("rb")
+    while header := stream.read(HEADER.size):
+        size, number = HEADER.unpack(header)
+        # Taken up before it is read: a frame that kills its reader must have an owner.
+        wanted = board.begin(number, DEFAULT_BUDGET_S)
+        body = stream.read(size)
+        if wanted:
+            sock.sendall(pack(number, _answer(unpack(body), board, runtime)))
+
+
+def _answer(message: dict[str, Any], board: Board, runtime: CheckRuntime) -> dict[str, Any]:
+    task = task_from_wire(message["task"])
+    start_s = time.monotonic()
+    if message.get("lint"):
+        judgement = runtime.lint(task)
+    else:
+        judgement = runtime.judge(task, on_budget=board.extend)
+    return {"judgement": judgement_to_wire(judgement), "run_s": time.monotonic() - start_s}

@@ -1,0 +1,146 @@
+"""The one path to a verdict; HTTP, the CLI and every later transport are skins over it.
+
+    items -> look the checker up -> dispatch by its resource -> verdicts
+
+The same item twice in a call is judged once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+
+from verifier_server.checkers.base import Resource
+from verifier_server.checkers.registry import Registry
+from verifier_server.checkers.runtime import Task
+from verifier_server.dispatch.base import Dispatcher, Judged
+from verifier_server.errors import BrokenChecker, Overloaded, UnknownChecker
+from verifier_server.schemas import Item, request_hash
+from verifier_server.telemetry.metrics import Metrics
+from verifier_server.verdict import Judgement, Outcome, Usage, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """An item of a batch that is no item: it gets a verdict in its place like any other."""
+
+    why: str
+    id: str | None = None
+    checker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """Where an item goes, or the judgement that needs no check."""
+
+    id: str | None
+    checker: str
+    version: str | None = None
+    hash: str = ""
+    task: Task | None = None
+    resource: Resource = "cpu"
+    deadline_s: float | None = None
+    settled: Judgement | None = None
+
+
+class ScoringService:
+    """Judges items. Keeps order, ids and count, whatever mix of bad items a batch holds."""
+
+    def __init__(self, registry: Registry, dispatcher: Dispatcher, metrics: Metrics) -> None:
+        self._registry = registry
+        self._dispatcher = dispatcher
+        self._metrics = metrics
+
+    async def score(self, items: Sequence[Item | Malformed]) -> list[Verdict]:
+        """The verdict of each item, in order.
+
+        Raises:
+            Overloaded: a queue is full; nothing was judged.
+        """
+        return list(await asyncio.gather(*self._submit(items)))
+
+    def stream(self, items: Sequence[Item | Malformed]) -> AsyncIterator[Verdict]:
+        """The verdicts as they fall due; `index` tells whose. Raises as `score`, at once."""
+        return _as_due(self._submit(items))
+
+    def _submit(self, items: Sequence[Item | Malformed]) -> list[asyncio.Future[Verdict]]:
+        plans = [self._plan(item) for item in items]
+        try:
+            self._dispatcher.admit(Counter(plan.resource for plan in plans if plan.task))
+        except Overloaded:
+            self._metrics.count_refusal()
+            raise
+        shared: dict[tuple[str, float | None], asyncio.Future[Judged]] = {}
+        return [
+            asyncio.ensure_future(self._conclude(index, plan, self._judged(plan, shared)))
+            for index, plan in enumerate(plans)
+        ]
+
+    def _judged(
+        self, plan: _Plan, shared: dict[tuple[str, float | None], asyncio.Future[Judged]]
+    ) -> asyncio.Future[Judged]:
+        """The future of a plan's judgement, the same for the same item."""
+        if plan.task is None:
+            assert plan.settled is not None
+            settled: asyncio.Future[Judged] = asyncio.get_running_loop().create_future()
+            settled.set_result(Judged(plan.settled))
+            return settled
+        key = (plan.hash, plan.deadline_s)
+        if key not in shared:
+            shared[key] = self._dispatcher.submit(plan.resource, plan.task, plan.deadline_s)
+        return shared[key]
+
+    def _plan(self, item: Item | Malformed) -> _Plan:
+        if isinstance(item, Malformed):
+            why = Judgement.unscored(Outcome.BAD_REFERENCE, item.why)
+            return _Plan(item.id, item.checker, settled=why)
+        plan = _Plan(item.id, item.checker, deadline_s=item.deadline_s)
+        try:
+            checker = self._registry.get(item.checker)
+        except UnknownChecker as error:
+            return replace(plan, settled=Judgement.unscored(Outcome.BAD_REFERENCE, str(error)))
+        except BrokenChecker as error:
+            return replace(plan, settled=Judgement.unscored(Outcome.CHECKER_ERROR, str(error)))
+        completion, prompt = item.completion_text, item.prompt_text
+        hash_ = request_hash(item.checker, checker.version, completion, item.params, prompt)
+        return replace(
+            plan,
+            version=checker.version,
+            hash=hash_,
+            task=Task(item.checker, completion, item.params, prompt, hash_),
+            resource=checker.resource_for(item.params),
+        )
+
+    async def _conclude(self, index: int, plan: _Plan, pending: asyncio.Future[Judged]) -> Verdict:
+        judged = await pending
+        judgement = judged.judgement
+        verdict = Verdict(
+            id=plan.id,
+            index=index,
+            checker=plan.checker,
+            version=plan.version,
+            outcome=judgement.outcome,
+            fault=judgement.outcome.fault,
+            score=judgement.score,
+            answer=judgement.answer,
+            explanation=judgement.explanation,
+            components=dict(judgement.components),
+            cases=list(judgement.cases),
+            usage=Usage(
+                queue_s=judged.queue_s,
+                run_s=judged.run_s,
+                cpu_s=judgement.cpu_s,
+                memory_bytes=judgement.memory_bytes,
+            ),
+            isolation=judgement.isolation,
+            request_hash=plan.hash,
+        )
+        self._metrics.count(verdict)
+        return verdict
+
+
+async def _as_due(pending: list[asyncio.Future[Verdict]]) -> AsyncIterator[Verdict]:
+    for verdict in asyncio.as_completed(pending):
+        yield await verdict

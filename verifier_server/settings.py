@@ -1,0 +1,83 @@
+"""How the service is configured: by environment, prefix `VERIFIER_`.
+
+Every field carries its unit in its name and its reason in its description; the reference
+table in docs/settings.md is made from here.
+"""
+
+from __future__ import annotations
+
+import os
+from ipaddress import ip_address
+from typing import Annotated, Self
+
+from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+MIB = 1 << 20
+CORES = len(os.sched_getaffinity(0))
+
+
+class Settings(BaseSettings):
+    """All settings of one service process."""
+
+    model_config = SettingsConfigDict(env_prefix="VERIFIER_", frozen=True)
+
+    host: str = Field("127.0.0.1", description="address to bind; not loopback needs API keys")
+    port: int = Field(8000, ge=0, le=65535, description="TCP port; 0 lets the system choose")
+    api_keys: Annotated[list[SecretStr], NoDecode] = Field(
+        default_factory=list,
+        description="comma-separated keys, one of which each request must bear",
+    )
+    insecure: bool = Field(
+        False, description="bind a non-loopback address without keys: anyone may use the service"
+    )
+    sandbox: str = Field(
+        "auto",
+        description="sandbox provider: `auto` takes the strongest that works here; "
+        "`bubblewrap`; `unsafe` runs hostile code on the bare host",
+    )
+    cpu_workers: int = Field(
+        max(2, CORES), ge=1, description="processes for pure checkers; at least 2 keeps one "
+        "free while another meets a hostile item"
+    )  # fmt: skip
+    sandbox_workers: int = Field(
+        max(2, CORES), ge=1, description="items that may hold a sandbox at once"
+    )
+    queue_items: int = Field(
+        8192, ge=1, description="items waiting in one queue before new requests get 429"
+    )
+    max_body_bytes: int = Field(64 * MIB, ge=1024, description="largest request body")
+    max_items: int = Field(10_000, ge=1, description="most items in one request")
+    worker_memory_bytes: int = Field(
+        2048 * MIB, ge=256 * MIB, description="address space of one pure-checker process"
+    )
+    worker_items: int = Field(
+        20_000, ge=1, description="items after which a worker is replaced, against slow leaks"
+    )
+    drain_s: float = Field(20.0, ge=0, description="how long a stopping server finishes requests")
+    log_level: str = Field("INFO", pattern="(?i)^(debug|info|warning|error|critical)$")
+
+    @field_validator("api_keys", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        if isinstance(value, str):
+            return [key.strip() for key in value.split(",") if key.strip()]
+        return value
+
+    @model_validator(mode="after")
+    def _guard_exposure(self) -> Self:
+        if not (_is_loopback(self.host) or self.api_keys or self.insecure):
+            raise ValueError(
+                f"refusing to bind {self.host} without API keys: set VERIFIER_API_KEYS, "
+                "bind 127.0.0.1, or pass --insecure"
+            )
+        return self
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

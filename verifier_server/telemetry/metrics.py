@@ -1,0 +1,96 @@
+"""Every metric of the service in one table; scraped at `GET /metrics`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from verifier_server.verdict import Verdict
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueStats:
+    """The state of one queue, and what became of its workers since the start."""
+
+    queued: int
+    running: int
+    workers: int
+    killed: int
+    crashed: int
+
+
+class Metrics:
+    """Counts verdicts. Queue numbers are read from `queues` when scraped."""
+
+    def __init__(self, queues: Callable[[], Mapping[str, QueueStats]]) -> None:
+        self._registry = CollectorRegistry()
+        self._registry.register(_QueueCollector(queues))
+        self._verdicts = Counter(
+            "verifier_verdicts",
+            "Verdicts given",
+            ("checker", "outcome", "fault"),
+            registry=self._registry,
+        )
+        self._run_s = Histogram(
+            "verifier_run_seconds",
+            "Time that a check ran",
+            ("checker",),
+            buckets=_SECONDS,
+            registry=self._registry,
+        )
+        self._queue_s = Histogram(
+            "verifier_queue_seconds",
+            "Time that an item waited",
+            ("checker",),
+            buckets=_SECONDS,
+            registry=self._registry,
+        )
+        self._refused = Counter(
+            "verifier_refused_requests",
+            "Requests answered 429 because a queue was full",
+            registry=self._registry,
+        )
+
+    def count(self, verdict: Verdict) -> None:
+        """Counts one verdict. A checker that does not exist is counted as `unknown`."""
+        checker = verdict.checker if verdict.version else "unknown"
+        self._verdicts.labels(checker, verdict.outcome, verdict.fault).inc()
+        self._run_s.labels(checker).observe(verdict.usage.run_s)
+        self._queue_s.labels(checker).observe(verdict.usage.queue_s)
+
+    def count_refusal(self) -> None:
+        """Counts one request that was refused."""
+        self._refused.inc()
+
+    def render(self) -> bytes:
+        """The Prometheus text format."""
+        return generate_latest(self._registry)
+
+
+class _QueueCollector(Collector):
+    def __init__(self, queues: Callable[[], Mapping[str, QueueStats]]) -> None:
+        self._queues = queues
+
+    def collect(self) -> Iterator[Metric]:
+        queued = GaugeMetricFamily("verifier_queued_items", "Items waiting", labels=["resource"])
+        running = GaugeMetricFamily("verifier_running_items", "Items held", labels=["resource"])
+        workers = GaugeMetricFamily("verifier_workers", "Worker processes", labels=["resource"])
+        ended = CounterMetricFamily(
+            "verifier_workers_replaced",
+            "Workers that were killed by the service or died by themselves",
+            labels=["resource", "how"],
+        )
+        for resource, state in self._queues().items():
+            queued.add_metric([resource], state.queued)
+            running.add_metric([resource], state.running)
+            workers.add_metric([resource], state.workers)
+            ended.add_metric([resource, "killed"], state.killed)
+            ended.add_metric([resource, "crashed"], state.crashed)
+        yield from (queued, running, workers, ended)
