@@ -1,0 +1,52 @@
+"""Text operations that several checkers share, all linear in the candidate's text."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+
+def excerpt(text: str, limit: int = 80) -> str:
+    """`text` on one line and cut to `limit` characters, for explanations."""
+    line = " ".join(text[: 4 * limit].split())
+    return line if len(line) <= limit and len(text) <= 4 * limit else line[:limit] + "…"
+
+
+def canonical(text: str, *, case_sensitive: bool = False) -> str:
+    """The NFC form, case-folded unless `case_sensitive`.
+
+    NFC, not NFKC: two ways to write one character are equal, two characters that only
+    look alike (`²` and `2`) are not.
+    """
+    text = unicodedata.normalize("NFC", text)
+    return text if case_sensitive else unicodedata.normalize("NFC", text.casefold())
+
+
+def index_of_equal(text: str, golds: Sequence[str], *, case_sensitive: bool = False) -> int | None:
+    """The index of the first gold that `text` equals in canonical form, if any.
+
+    Texts far longer than every gold are refused before they are normalised: sorting a long
+    run of combining marks takes quadratic time.
+    """
+    # No canonical form is 16 times shorter than what it was made from.
+    if len(text) > 16 * max(map(len, golds)):
+        return None
+    canon = canonical(text, case_sensitive=case_sensitive)
+    for index, gold in enumerate(golds):
+        if canon == canonical(gold, case_sensitive=case_sensitive):
+            return index
+    return None
+
+
+def numbered(names: Iterable[str]) -> list[str]:
+    """The names made unique: the second `words` becomes `words#2`."""
+    taken: set[str] = set()
+    unique = []
+    for name in names:
+        candidate, count = name, 1
+        while candidate in taken:
+            count += 1
+            candidate = f"{name}#{count}"
+        taken.add(candidate)
+        unique.append(candidate)
+    return unique
