@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -99,7 +99,7 @@ class AsyncVerifierClient:
         """Judges one completion; the arguments are `Item`'s fields. Raises as `score`."""
         return (await self.score([one_item(checker, completion, params, prompt, deadline_s)]))[0]
 
-    async def score_stream(self, items: Iterable[AnyItem]) -> AsyncIterator[Verdict]:
+    async def score_stream(self, items: Iterable[AnyItem]) -> AsyncGenerator[Verdict]:
         """Judges all items and yields each verdict as it falls due. Raises as `score`."""
         exchanges = self.connection.call(list(items)).exchanges()
         verdicts: asyncio.Queue[Verdict | None] = asyncio.Queue()
