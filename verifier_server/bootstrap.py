@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 
 import uvicorn
 from fastapi import FastAPI
@@ -10,7 +11,8 @@ from fastapi import FastAPI
 from sandboxes.base import SandboxUnavailable
 from sandboxes.registry import open_provider
 from verifier_server.api.http.app import create_app
-from verifier_server.checkers.registry import get_registry
+from verifier_server.checkers.registry import Registry, get_registry
+from verifier_server.dispatch.base import Dispatcher
 from verifier_server.dispatch.in_process import InProcessDispatcher
 from verifier_server.service import ScoringService
 from verifier_server.settings import Settings
@@ -19,13 +21,35 @@ from verifier_server.telemetry.metrics import Metrics
 log = logging.getLogger(__name__)
 
 
-def build_app(settings: Settings) -> FastAPI:
-    """The service as an ASGI application."""
+@dataclass(frozen=True, slots=True)
+class Service:
+    """The parts of a service, put together; `dispatcher` must be started before it scores."""
+
+    registry: Registry
+    dispatcher: Dispatcher
+    metrics: Metrics
+    scoring: ScoringService
+
+
+def build_service(settings: Settings) -> Service:
+    """A service without a transport."""
     registry = get_registry()
     dispatcher = InProcessDispatcher(settings, registry)
     metrics = Metrics(dispatcher.stats)
-    service = ScoringService(registry, dispatcher, metrics)
-    return create_app(settings, registry, dispatcher, service, metrics, _sandbox_in_force(settings))
+    return Service(registry, dispatcher, metrics, ScoringService(registry, dispatcher, metrics))
+
+
+def build_app(settings: Settings) -> FastAPI:
+    """A service behind HTTP, as an ASGI application."""
+    service = build_service(settings)
+    return create_app(
+        settings,
+        service.registry,
+        service.dispatcher,
+        service.scoring,
+        service.metrics,
+        _sandbox_in_force(settings),
+    )
 
 
 def serve(settings: Settings, fd: int | None = None) -> None:

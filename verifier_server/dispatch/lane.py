@@ -62,6 +62,8 @@ class Lane:
         await asyncio.gather(*self._runs, return_exceptions=True)
         for job in (*self._pending, *(job for slot in self._slots for job in slot.held.values())):
             job.finish(Judgement.unscored(Outcome.CANCELLED, "the service is stopping"))
+        for slot in self._slots:
+            await slot.close()
 
     def admit(self, count: int) -> None:
         """Raises Overloaded if `count` more tasks may not wait now.

@@ -6,6 +6,7 @@ If the zygote itself dies (its workers die with it) the next `spawn` starts anot
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import socket
@@ -55,10 +56,12 @@ class Worker:
         self._header = None
         return number, unpack(body)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Lets go of it; a worker that is still alive ends when it sees that."""
         self._writer.close()
         self.board.close()
+        with contextlib.suppress(ConnectionError):
+            await self._writer.wait_closed()
 
 
 class Nursery:
@@ -78,6 +81,7 @@ class Nursery:
         Raises:
             ConfigError: it died or was not ready in time; its output says why.
         """
+        await self._bury()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setblocking(False)
         with theirs:
@@ -126,19 +130,23 @@ class Nursery:
         if not worker.died.done() and self._control is not None:
             self._control.send(json.dumps({"kill": worker.pid}).encode())
         await worker.died
-        worker.close()
+        await worker.close()
 
     async def stop(self) -> None:
         """Ends the zygote and with it every worker."""
-        if self._process is None:
-            return
         self._hang_up()
-        await asyncio.to_thread(self._process.wait)
+        await self._bury()
 
     @property
     def is_alive(self) -> bool:
         """Whether the zygote serves."""
         return self._control is not None
+
+    async def _bury(self) -> None:
+        """Sees the last zygote to its end; without its supervisor it has nothing to do."""
+        if self._process is not None:
+            self._process.kill()
+            await asyncio.to_thread(self._process.wait)
 
     def _hear(self) -> None:
         assert self._control is not None

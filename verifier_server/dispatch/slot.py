@@ -80,6 +80,10 @@ class Slot:
                 self._numbers, self._heard_s = itertools.count(1), time.monotonic()
                 return
 
+    async def close(self) -> None:
+        """Lets go of the worker."""
+        await self._worker.close()
+
     async def run(self) -> None:
         """Judges until cancelled."""
         judged = 0
@@ -210,7 +214,7 @@ class Slot:
 
     async def _revive(self) -> None:
         self.crashed += 1
-        self._worker.close()
+        await self._worker.close()
         await self._reopen()
 
     async def _reopen(self) -> None:

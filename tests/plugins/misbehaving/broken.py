@@ -1,0 +1,3 @@
+"""A checker whose import fails."""
+
+raise RuntimeError("this plugin is broken on purpose")

@@ -1,0 +1,69 @@
+"""Misbehaves as the completion (or the reference, or a file) says."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from verifier_server.checkers.base import CheckContext, Checker, Example, Params
+from verifier_server.verdict import Judgement, Outcome
+
+
+class MisbehavingParams(Params):
+    """`prepare` misbehaves while the reference is looked at; `broken` names a file: while
+    it exists the checker hangs whatever the completion is."""
+
+    prepare: str = "behave"
+    broken: str | None = None
+
+
+class MisbehavingChecker(Checker[MisbehavingParams]):
+    """Accepts "behave"; anything else is done to its own process."""
+
+    name = "misbehaving"
+    version = "1"
+    Params = MisbehavingParams
+    time_limit_s = 0.5
+    examples = (
+        Example("behave", {}, 1),
+        Example("wrong", {}, 0, Outcome.WRONG_ANSWER),
+    )
+
+    def prepare(self, params: MisbehavingParams) -> None:
+        misbehave(params.prepare)
+
+    def check(self, completion: str, params: MisbehavingParams, ctx: CheckContext) -> Judgement:
+        if params.broken and Path(params.broken).exists():
+            misbehave("hang")
+        if completion == "wrong":
+            return Judgement.reject(Outcome.WRONG_ANSWER, "wrong")
+        if completion == "pid":
+            return Judgement.accept(answer=str(os.getpid()))
+        misbehave(completion)
+        return Judgement.accept()
+
+
+def misbehave(how: str) -> None:
+    verb, _, argument = how.partition(" ")
+    match verb:
+        case "hang":
+            while True:
+                pass
+        case "sleep":
+            time.sleep(float(argument))
+        case "segfault":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        case "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "killed-once":
+            if not Path(argument).exists():
+                Path(argument).touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+        case "hog":
+            bytearray(1 << 40)
+        case "recurse":
+            misbehave("recurse")
+        case "raise":
+            raise RuntimeError(argument)
