@@ -1,0 +1,1 @@
+"""Advantages, weights and the loss: pure functions, formulas with their source."""

@@ -1,0 +1,1 @@
+"""The command line, and the one place that puts a run together."""

@@ -1,0 +1,151 @@
+"""Puts a training run together: data, service, policy, warm start, loop, what it leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+import typer
+
+from grpo_client.cli.service import open_reward
+from grpo_client.config import Config, to_toml
+from grpo_client.data import load_prompts
+from grpo_client.errors import TrainerError
+from grpo_client.evaluate.runner import evaluate
+from grpo_client.model.load import load_policy
+from grpo_client.monitors.jsonl import FILE_NAME, JsonlMonitor, read_rows
+from grpo_client.monitors.plot import plot_run
+from grpo_client.monitors.text import eval_line, step_line, terminal_curve
+from grpo_client.recipes import find_recipe
+from grpo_client.rollout.torch import TorchRollout
+from grpo_client.train.checkpoint import newest_checkpoint, restore, save_checkpoint
+from grpo_client.train.interrupt import StopRequest, stop_on_interrupt
+from grpo_client.train.loop import Trainer, train
+from grpo_client.train.metrics import StepMetrics
+from grpo_client.train.optim import Optimizer
+from grpo_client.train.warmstart import warm_start
+from grpo_client.types import Prompt
+
+# Evaluations by purpose: fresh samples for each, whatever training draws.
+_WARM, _PROBE, _FINAL = 20, 21, 22
+
+
+def run_training(config: Config, *, local: bool, resume: bool) -> None:
+    """Trains and evaluates; leaves checkpoints, metrics.jsonl and curve.png in `config.out`.
+
+    Args:
+        config: the whole run.
+        local: start a verifier service for it.
+        resume: go on from the newest checkpoint in `config.out`.
+
+    Raises:
+        TrainerError, ClientError: with the remedy.
+        KeyboardInterrupt: the user stopped it; a checkpoint of the last whole step is saved.
+    """
+    torch.set_num_threads(config.threads)
+    out = Path(config.out)
+    prompts, heldout = load_prompts(config.data)
+    with open_reward(config.reward, [*prompts, *heldout], local=local) as reward:
+        checkpoint = _checkpoint_to_resume(out) if resume else None
+        policy = load_policy(config, checkpoint)
+        engine = TorchRollout(policy, config.rollout.max_rows)
+        optimizer = _optimizer(config, policy.model)
+        trainer = Trainer(config, policy, engine, reward, optimizer, prompts)
+        if checkpoint:
+            restore(trainer, checkpoint)
+        _Run(trainer, heldout, JsonlMonitor(out), out).go(fresh=checkpoint is None)
+
+
+@dataclass(slots=True)
+class _Run:
+    trainer: Trainer
+    heldout: Sequence[Prompt]
+    monitor: JsonlMonitor
+    out: Path
+
+    def go(self, *, fresh: bool) -> None:
+        config = self.trainer.config
+        self.monitor.start(self.trainer.step)
+        (self.out / "config.toml").write_text(to_toml(config))
+        if fresh and config.warm_start.max_steps:
+            self._warm_start()
+        before = self._evaluate("eval", _PROBE, self.trainer.step) if self.heldout else None
+        with stop_on_interrupt(lambda text: typer.echo(text, err=True)) as request:
+            train(self.trainer, after_step=lambda metrics: self._after_step(metrics, request))
+        folder = save_checkpoint(self.trainer, self.out)
+        typer.echo(f"checkpoint: {folder}")
+        if request.asked:
+            raise KeyboardInterrupt
+        if before is not None:
+            after = self._evaluate("eval", _FINAL, self.trainer.step)
+            self._show(before, after)
+
+    def _warm_start(self) -> None:
+        config = self.trainer.config
+        typer.echo(f"warm start: supervised, at most {config.warm_start.max_steps} steps")
+        warm_start(
+            self.trainer.policy,
+            find_recipe(config.data.recipe).demonstrations(),
+            config.warm_start,
+            config.seed,
+            lambda step: self._evaluate("warm_start", _WARM, step),
+        )
+
+    def _after_step(self, metrics: StepMetrics, request: StopRequest) -> bool:
+        config, row = self.trainer.config, metrics.row()
+        self.monitor.write("step", row)
+        typer.echo(step_line(row, config.train.steps))
+        if config.train.save_every and metrics.step % config.train.save_every == 0:
+            save_checkpoint(self.trainer, self.out)
+        every = config.evaluate.every
+        reached = False
+        if self.heldout and every and metrics.step % every == 0 and not request.asked:
+            pass_at_1 = self._evaluate("eval", _PROBE, metrics.step)
+            reached = pass_at_1 >= config.evaluate.stop_at_pass_1
+        return reached or request.asked
+
+    def _evaluate(self, event: str, purpose: int, step: int) -> float:
+        config = self.trainer.config
+        report = evaluate(
+            self.trainer.engine,
+            self.trainer.reward,
+            self.heldout,
+            config.evaluate,
+            config.rollout.max_new_tokens,
+            (config.seed, purpose, step),
+        )
+        self.monitor.write(event, {"step": step, **report.row()})
+        typer.echo(f"{event} at step {step}: {eval_line(report)}")
+        return report.pass_at_1
+
+    def _show(self, before: float, after: float) -> None:
+        rows = read_rows(self.out / FILE_NAME)
+        points = [(row["step"], row["pass@1"]) for row in rows if row["event"] == "eval"]
+        picture = self.out / "curve.png"
+        config = self.trainer.config
+        shuffled = ", rewards shuffled" if config.reward.shuffle else ""
+        plot_run(rows, picture, f"{config.algorithm.preset}, seed {config.seed}{shuffled}")
+        typer.echo("\n" + terminal_curve(points, "held-out pass@1"))
+        typer.echo(f"\ncurve: {picture}\nmetrics: {self.out / FILE_NAME}")
+        typer.echo(f"pass@1 {before:.2f} -> {after:.2f}")
+
+
+def _checkpoint_to_resume(out: Path) -> Path:
+    folder = newest_checkpoint(out)
+    if folder is None:
+        raise TrainerError(f"no checkpoint in {out}", remedy="train without --resume")
+    return folder
+
+
+def _optimizer(config: Config, model: torch.nn.Module) -> Optimizer:
+    settings = config.train
+    return Optimizer(
+        model,
+        learning_rate=settings.learning_rate,
+        warmup_steps=settings.warmup_steps,
+        betas=(settings.beta1, settings.beta2),
+        weight_decay=settings.weight_decay,
+        max_grad_norm=settings.max_grad_norm,
+    )

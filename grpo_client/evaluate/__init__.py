@@ -1,0 +1,1 @@
+"""pass@k by the same service that rewards the training."""

@@ -1,0 +1,1 @@
+"""Policies: any Hugging Face causal LM, and exact log-probabilities of what it sampled."""

@@ -1,0 +1,151 @@
+"""The policy: loaded from a folder or built anew, and what must be known about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM
+
+from grpo_client.config import Config, NewModelConfig
+from grpo_client.errors import ModelError
+from grpo_client.recipes import find_recipe
+from grpo_client.types import Prompt, Text
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A causal LM with its tokenizer.
+
+    Attributes:
+        model: any Hugging Face causal LM.
+        tokenizer: its tokenizer.
+        eos_ids: every id that ends a completion.
+    """
+
+    model: Any
+    tokenizer: Any
+    eos_ids: tuple[int, ...]
+
+    @property
+    def pad_id(self) -> int:
+        """Fills unused positions; never read, so any valid id will do."""
+        pad = self.tokenizer.pad_token_id
+        return self.eos_ids[0] if pad is None else int(pad)
+
+    def encode(self, prompt: Prompt) -> tuple[int, ...]:
+        """The tokens of a prompt; chat messages go through the model's chat template.
+
+        Raises:
+            ModelError: messages, but the tokenizer has no chat template.
+        """
+        return tuple(_encode(self.tokenizer, prompt.text))
+
+    def decode(self, token_ids: tuple[int, ...]) -> str:
+        """The text of a completion, without the end-of-sequence token.
+
+        Other special tokens stay: a text that hides part of what was sampled could earn a
+        reward that the sampled tokens did not.
+        """
+        ids = token_ids[:-1] if token_ids[-1] in self.eos_ids else token_ids
+        return str(
+            self.tokenizer.decode(
+                list(ids), skip_special_tokens=False, clean_up_tokenization_spaces=False
+            )
+        )
+
+
+def load_policy(config: Config, folder: Path | None = None) -> Policy:
+    """The policy that a run starts from; a new one has weights by `config.seed`.
+
+    Args:
+        config: model, device, seed.
+        folder: weights and tokenizer to take instead of `config.model`'s (a checkpoint).
+
+    Raises:
+        ModelError: it can't be loaded, or it is not fit to be trained: nothing ends its
+            completions, or its logits are not simply its output head's.
+    """
+    if folder is None and config.model.new is not None:
+        tokenizer = find_recipe(config.data.recipe).tokenizer()
+        model = _new_llama(config.model.new, tokenizer, config.seed)
+    else:
+        model, tokenizer = _pretrained(str(folder or config.model.path))
+    device = config.model.device
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    model.to(device=device, dtype=getattr(torch, config.model.dtype))
+    model.eval()  # no dropout: log-probs at training must be those at sampling
+    _require_plain_head(model)
+    return Policy(model, tokenizer, _eos_ids(model, tokenizer))
+
+
+def _new_llama(sizes: NewModelConfig, tokenizer: Any, seed: int) -> Any:
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=sizes.hidden_size,
+        intermediate_size=sizes.feed_forward_size,
+        num_hidden_layers=sizes.layers,
+        num_attention_heads=sizes.heads,
+        num_key_value_heads=sizes.heads,
+        max_position_embeddings=sizes.max_positions,
+        tie_word_embeddings=False,
+        bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        return LlamaForCausalLM(config)
+
+
+def _pretrained(path: str) -> tuple[Any, Any]:
+    try:
+        return AutoModelForCausalLM.from_pretrained(path), AutoTokenizer.from_pretrained(path)
+    except (OSError, ValueError) as error:
+        raise ModelError(
+            f"can't load a model from {path!r}: {error}",
+            remedy="model.path is a Hugging Face folder or hub name",
+        ) from error
+
+
+@torch.no_grad()
+def _require_plain_head(model: Any) -> None:
+    """Training takes logits from the head alone; a model may scale or cap them on top."""
+    ids = torch.arange(2, device=model.device)[None]
+    hidden = model.base_model(input_ids=ids, use_cache=False)[0]
+    logits = model(input_ids=ids, use_cache=False).logits
+    if not torch.allclose(model.get_output_embeddings()(hidden), logits, rtol=1e-3, atol=1e-3):
+        raise ModelError(
+            f"{type(model).__name__} changes its logits after the output head (scale or soft "
+            "cap), which this trainer does not reproduce",
+            remedy="use a model without them",
+        )
+
+
+def _eos_ids(model: Any, tokenizer: Any) -> tuple[int, ...]:
+    """All that may end a completion: chat models often list more than the tokenizer's one."""
+    listed = getattr(model.generation_config, "eos_token_id", None)
+    ids = [] if listed is None else [listed] if isinstance(listed, int) else list(listed)
+    if tokenizer.eos_token_id is not None:
+        ids.append(int(tokenizer.eos_token_id))
+    if not ids:
+        raise ModelError(
+            "neither the tokenizer nor the generation config names an end-of-sequence token",
+            remedy="set eos_token_id in the model's generation_config.json",
+        )
+    return tuple(dict.fromkeys(ids))
+
+
+def _encode(tokenizer: Any, text: Text) -> list[int]:
+    if isinstance(text, str):
+        return list(tokenizer(text)["input_ids"])
+    if not tokenizer.chat_template:
+        raise ModelError(
+            "a prompt has chat messages, but the tokenizer has no chat template",
+            remedy="write prompts as plain strings for this model",
+        )
+    ids = tokenizer.apply_chat_template(text, add_generation_prompt=True, return_dict=False)
+    return list(ids)

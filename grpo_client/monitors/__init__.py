@@ -1,0 +1,1 @@
+"""What a run shows while it goes and leaves behind: step line, metrics.jsonl, curves."""

@@ -1,0 +1,111 @@
+"""The only source of rewards: verdicts of the verifier service.
+
+A verdict without a score is a fault of the task or the service. It stays None here, leaves
+the baseline and gets no gradient; it never becomes a 0.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+
+from grpo_client.config import RewardConfig
+from grpo_client.errors import RewardError
+from grpo_client.types import Reward, RolloutGroup
+from verifier_server.client import Item, Verdict
+
+
+class Scorer(Protocol):
+    """What is used of `verifier_server.client.VerifierClient`."""
+
+    def score(self, items: Sequence[Item]) -> list[Verdict]:
+        """A verdict for each item, in order."""
+
+
+class VerifierReward:
+    """Scores groups through the service.
+
+    Args:
+        scorer: a `VerifierClient`.
+        config: which component is accuracy, and how many may be unscored.
+    """
+
+    def __init__(self, scorer: Scorer, config: RewardConfig) -> None:
+        self._scorer = scorer
+        self._config = config
+
+    def score(self, groups: Sequence[RolloutGroup]) -> list[RolloutGroup]:
+        """The groups with their rewards.
+
+        Raises:
+            RewardError: an answer is missing, or more than `max_unscored_share` of them have
+                no score.
+            ClientError: the service can't be reached.
+        """
+        verdicts = self._scorer.score(self._items(groups))
+        total = sum(len(group.rollouts) for group in groups)
+        if len(verdicts) != total:
+            raise RewardError(f"{total} items sent, {len(verdicts)} verdicts received")
+        self._refuse_unscored(verdicts)
+        rewards = iter([self._reward(verdict) for verdict in verdicts])
+        return [replace(g, rewards=tuple(next(rewards) for _ in g.rollouts)) for g in groups]
+
+    def _items(self, groups: Sequence[RolloutGroup]) -> list[Item]:
+        return [
+            Item(
+                checker=group.prompt.checker,
+                params=dict(group.prompt.params),
+                prompt=group.prompt.text,
+                completion=rollout.text,
+                deadline_s=self._config.deadline_s,
+            )
+            for group in groups
+            for rollout in group.rollouts
+        ]
+
+    def _refuse_unscored(self, verdicts: Sequence[Verdict]) -> None:
+        unscored = [verdict for verdict in verdicts if verdict.score is None]
+        limit = self._config.max_unscored_share
+        if len(unscored) <= limit * len(verdicts):
+            return
+        counts = Counter(verdict.outcome.value for verdict in unscored)
+        kinds = ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
+        raise RewardError(
+            f"{len(unscored)} of {len(verdicts)} completions came back without a score ({kinds}); "
+            f"the first: {unscored[0].explanation or unscored[0].outcome.value}",
+            remedy="mend the service or the data's params; reward.max_unscored_share "
+            f"({limit:g}) is the limit",
+        )
+
+    def _reward(self, verdict: Verdict) -> Reward:
+        return Reward(
+            value=verdict.score,
+            accuracy=verdict.components.get(self._config.accuracy, verdict.score),
+            outcome=verdict.outcome.value,
+            answer=verdict.answer,
+            explanation=verdict.explanation,
+            components=verdict.components,
+        )
+
+
+def shuffle_rewards(groups: Sequence[RolloutGroup], key: tuple[int, ...]) -> list[RolloutGroup]:
+    """The control arm: the values of all scored rewards, permuted over the whole batch.
+
+    Their distribution stays, their bond to what was sampled goes. Only `value` moves:
+    `accuracy` still tells the truth about each completion.
+    """
+    values = [r.value for group in groups for r in group.rewards if r.value is not None]
+    mixed = iter(np.random.default_rng(list(key)).permutation(values).tolist())
+    return [
+        replace(
+            group,
+            rewards=tuple(
+                r if r.value is None else replace(r, value=next(mixed)) for r in group.rewards
+            ),
+        )
+        for group in groups
+    ]

@@ -1,0 +1,1 @@
+"""Sampling completions, behind one protocol."""
