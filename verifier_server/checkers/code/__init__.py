@@ -1,0 +1,1 @@
+"""The `code` checker: runs the candidate's program in a sandbox and judges what comes out."""

@@ -1,0 +1,53 @@
+"""Programs whose verdicts are known; the checker tests itself with them."""
+
+from __future__ import annotations
+
+from verifier_server.checkers.base import Example
+from verifier_server.verdict import Outcome
+
+_SUM = {"mode": "stdio", "tests": [{"stdin": "3 4\n", "stdout": "7\n"}]}
+_DOUBLE = {
+    "mode": "function",
+    "function": "double",
+    "tests": [{"args": [4], "returns": 8}, {"args": ["ab"], "returns": "abab"}],
+}
+
+
+def _python(source: str) -> str:
+    return f"```python\n{source}\n```"
+
+
+EXAMPLES = (
+    Example(_python("print(sum(map(int, input().split())))"), _SUM, 1.0),
+    Example(_python("print(input())"), _SUM, 0.0, Outcome.WRONG_ANSWER),
+    Example(_python("print(7)\nraise SystemExit(1)"), _SUM, 0.0, Outcome.RUNTIME_ERROR),
+    Example(_python("print(7"), _SUM, 0.0, Outcome.COMPILE_ERROR),
+    Example("I would add the two numbers.", _SUM, 0.0, Outcome.NO_ANSWER),
+    Example(
+        _python("while True: pass"),
+        {**_SUM, "limits": {"time_s": 1}},
+        0.0,
+        Outcome.TIME_LIMIT,
+        note="hostile: never ends",
+    ),
+    Example(_python("def double(x):\n    return x * 2"), _DOUBLE, 1.0),
+    Example(_python("def double(x):\n    return 8"), _DOUBLE, 0.0, Outcome.WRONG_ANSWER),
+    Example(
+        _python(
+            "class Any:\n    def __eq__(self, other):\n        return True\n\n"
+            "def double(x):\n    return Any()"
+        ),
+        _DOUBLE,
+        0.0,
+        Outcome.WRONG_ANSWER,
+        note="hostile: returns an object that equals everything",
+    ),
+    Example(
+        _python("import os\nos._exit(0)"),
+        _DOUBLE,
+        0.0,
+        Outcome.RUNTIME_ERROR,
+        note="hostile: leaves with status 0 before any test",
+    ),
+    Example("", {"mode": "stdio", "tests": []}, None, Outcome.BAD_REFERENCE),
+)

@@ -1,0 +1,54 @@
+"""From the cases of a check to its outcome, score and explanation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from verifier_server.verdict import Case, Outcome
+
+_SHOWN_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """What the cases add up to."""
+
+    outcome: Outcome
+    score: float
+    explanation: str
+    cases: list[Case]
+
+
+def grade(cases: Iterable[Case], total: int, rule: Literal["all", "fraction"]) -> Grade:
+    """Runs through the cases, lazily: under "all" the first failure is the last one run.
+
+    Args:
+        cases: of the tests in their order; fewer than `total` where the rest can't be run.
+        total: how many tests there are, at least 1.
+        rule: "all" or "fraction".
+    """
+    done: list[Case] = []
+    failed: Case | None = None
+    for case in cases:
+        done.append(case)
+        if case.outcome is not Outcome.ACCEPTED:
+            failed = failed or case
+            if rule == "all":
+                break
+    passed = sum(case.outcome is Outcome.ACCEPTED for case in done)
+    if failed is None:
+        return Grade(Outcome.ACCEPTED, 1.0, f"all {total} tests pass", done)
+    why = f"test {failed.name} of {total}: {failed.message}"
+    if rule == "all" or not passed:
+        return Grade(failed.outcome, 0.0, why, done)
+    why = f"{passed} of {total} tests pass; first failure: {why}"
+    return Grade(Outcome.PARTIAL, passed / total, why, done)
+
+
+def cut(text: str | bytes) -> str:
+    """A text that fits a verdict."""
+    if isinstance(text, bytes):
+        text = text[: 4 * _SHOWN_CHARS + 4].decode(errors="replace")
+    return text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…"

@@ -1,0 +1,158 @@
+"""Params of the `code` checker: one model a mode, told apart by `mode`."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, JsonValue, TypeAdapter, ValidatorFunctionWrapHandler, model_validator
+
+from sandboxes.base import MIB
+from verifier_server.checkers.base import Params
+from verifier_server.errors import BadReference
+
+MAX_DEPTH = 100
+
+
+class CodeLimits(Params):
+    """What each run of the candidate's program may use.
+
+    Attributes:
+        time_s: wall-clock seconds a test.
+        memory_bytes: memory of all its processes together.
+        output_bytes: of stdout and of stderr, each; in `function` mode, of the values that
+            all tests return.
+    """
+
+    time_s: float = Field(10.0, gt=0, le=600)
+    memory_bytes: int = Field(512 * MIB, ge=16 * MIB)
+    output_bytes: int = Field(16 * MIB, ge=1, le=256 * MIB)
+
+
+class Tolerance(Params):
+    """Two numbers are equal if they differ by at most max(abs, rel * |expected|)."""
+
+    abs: float = Field(1e-9, ge=0)
+    rel: float = Field(1e-9, ge=0, le=1)
+
+
+class CodeParams(Params):
+    """What every mode has; validating this class gives the class of the mode."""
+
+    language: Literal["python"] = "python"
+    mode: str
+    limits: CodeLimits = CodeLimits()
+    score: Literal["all", "fraction"] = Field(
+        "all", description="all: 1 if every test passes, else 0; fraction: share that passes"
+    )
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _by_mode(cls, data: Any, handler: ValidatorFunctionWrapHandler) -> CodeParams:
+        params: CodeParams = _MODES.validate_python(data) if cls is CodeParams else handler(data)
+        return params
+
+    @classmethod
+    def model_json_schema(cls, *args: Any, **options: Any) -> dict[str, Any]:
+        """The schema of all modes, where this is the class of none."""
+        if cls is CodeParams:
+            return _MODES.json_schema(*args, **options)
+        return super().model_json_schema(*args, **options)
+
+
+class StdioTest(Params):
+    """A run of the program: what it reads and what it must write."""
+
+    stdin: str = ""
+    stdout: str
+    name: str | None = None
+
+
+class StdioParams(CodeParams):
+    """The program is run once a test, with real pipes."""
+
+    mode: Literal["stdio"]
+    tests: list[StdioTest] = Field(min_length=1)
+    compare: Literal["tokens", "exact", "float", "unordered_lines"] = "tokens"
+    tolerance: Tolerance = Field(Tolerance(), alias="float", description='for "float" alone')
+
+
+class FunctionTest(Params):
+    """A call and the value that it must return. All of it is JSON."""
+
+    args: list[JsonValue] = Field(default_factory=list)
+    kwargs: dict[str, JsonValue] = Field(default_factory=dict)
+    returns: JsonValue
+    name: str | None = None
+
+
+class FunctionParams(CodeParams):
+    """A function of the program is called once a test, with arguments as data."""
+
+    mode: Literal["function"]
+    function: str = Field(description='"name" or "Class.method"; each test has a new instance')
+    tests: list[FunctionTest] = Field(min_length=1)
+    tolerance: Tolerance | None = Field(
+        None, alias="float", description="how far numbers may be off; by default not at all"
+    )
+
+
+_MODES: TypeAdapter[StdioParams | FunctionParams] = TypeAdapter(
+    Annotated[StdioParams | FunctionParams, Field(discriminator="mode")]
+)
+
+
+def check_reference(params: CodeParams) -> None:
+    """Looks at what the schema can't say.
+
+    Raises:
+        BadReference: the reference can't be judged against.
+    """
+    if isinstance(params, StdioParams):
+        for number, test in enumerate(params.tests, 1):
+            _require_unicode(f"{test.stdin}{test.stdout}", f"tests.{number}")
+    elif isinstance(params, FunctionParams):
+        _require_function_name(params.function)
+        for number, call in enumerate(params.tests, 1):
+            _require_plain([call.args, call.kwargs, call.returns], f"tests.{number}")
+
+
+def _require_function_name(name: str) -> None:
+    parts = name.split(".")
+    if len(parts) > 2 or not all(p.isidentifier() and not keyword.iskeyword(p) for p in parts):
+        raise BadReference(
+            f"params: function: {name[:80]!r} is no name of a function",
+            remedy='use "name" or "Class.method"',
+        )
+
+
+def _require_unicode(text: str, where: str) -> None:
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise BadReference(f"params: {where}: {error}", remedy="send valid Unicode") from error
+
+
+def _require_plain(value: JsonValue, where: str) -> None:
+    """Finite numbers, valid text, bounded depth."""
+    level: list[JsonValue] = [value]
+    for _ in range(MAX_DEPTH + 1):
+        if not level:
+            return
+        for leaf in level:
+            if isinstance(leaf, str):
+                _require_unicode(leaf, where)
+            elif isinstance(leaf, float) and leaf - leaf != 0:
+                raise BadReference(f"params: {where}: {leaf} is no JSON value")
+        level = [child for parent in level for child in _children(parent)]
+    raise BadReference(f"params: {where}: nested deeper than {MAX_DEPTH} levels")
+
+
+def _children(value: JsonValue) -> Iterator[JsonValue]:
+    if isinstance(value, list):
+        yield from value
+    elif isinstance(value, dict):
+        yield from value
+        yield from value.values()
