@@ -1,0 +1,164 @@
+"""Whatever is sent gets a clear answer: a problem for a bad request, a verdict for a bad item."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+JSON = {"content-type": "application/json"}
+GOOD = {"checker": "exact", "completion": "4", "params": {"answer": "4"}}
+
+
+def post(http: httpx.Client, body: bytes, **headers: str) -> httpx.Response:
+    return http.post("/score", content=body, headers=JSON | headers)
+
+
+def assert_problem(response: httpx.Response, status: int, *words: str) -> None:
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    problem = response.json()
+    assert problem["status"] == status
+    for word in words:
+        assert word in problem["detail"]
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b'{"checker": "exact", "completion": "4', "not JSON"),
+        (b"", "not JSON"),
+        (b'{"checker": "exact", "completion": "\xff\xfe"}', "not UTF-8"),
+        (b'{"checker": "exact", "completion": "4", "params": {"x": NaN}}', "NaN"),
+        (b'{"checker": "exact", "completion": "4", "deadline_s": -Infinity}', "-Infinity"),
+        (b"[" * 100_000 + b"]" * 100_000, "nested too deeply"),
+        (b'{"x": ' + b"9" * 10_000 + b"}", "unreadable number"),
+    ],
+)
+def test_a_body_that_is_no_json_is_refused(http: httpx.Client, body: bytes, words: str) -> None:
+    assert_problem(post(http, body), 400, words)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"[1, 2]", "must be a JSON object"),
+        (b'{"completion": "4"}', "checker"),
+        (b'{"checker": "exact"}', "completion"),
+        (b'{"checker": "exact", "completion": 4}', "completion"),
+        (b'{"checker": "exact", "completion": "4", "param": {}}', "param"),
+        (b'{"checker": "exact", "completion": "4", "deadline_s": 0}', "deadline_s"),
+        (b'{"items": {}}', "list"),
+        (b'{"items": [], "checker": "exact"}', "checker"),
+    ],
+)
+def test_a_request_that_is_no_item_is_refused(http: httpx.Client, body: bytes, words: str) -> None:
+    assert_problem(post(http, body), 422, words)
+
+
+def test_another_content_type_is_refused(http: httpx.Client) -> None:
+    response = http.post("/score", content=b"{}", headers={"content-type": "text/plain"})
+    assert_problem(response, 415, "text/plain", "application/json")
+
+
+def test_a_huge_body_is_refused_before_it_is_sent(http: httpx.Client) -> None:
+    response = post(http, b"{}", **{"content-length": str(1 << 40)})
+    assert_problem(response, 413, "VERIFIER_MAX_BODY_BYTES")
+
+
+def test_a_huge_body_of_unknown_length_is_cut_off(http: httpx.Client) -> None:
+    def chunks() -> Any:
+        for _ in range(80):
+            yield b" " * (1 << 20)
+
+    response = http.post("/score", content=chunks(), headers=JSON)
+    assert_problem(response, 413, "VERIFIER_MAX_BODY_BYTES")
+
+
+def test_too_many_items_are_refused(http: httpx.Client) -> None:
+    response = http.post("/score", json={"items": [GOOD] * 10_001})
+    assert_problem(response, 413, "10001 items")
+
+
+@pytest.mark.parametrize(("path", "status"), [("/nowhere", 404), ("/checkers/mth", 404)])
+def test_unknown_paths_are_problems(http: httpx.Client, path: str, status: int) -> None:
+    assert_problem(http.get(path), status)
+
+
+def test_a_wrong_method_is_a_problem(http: httpx.Client) -> None:
+    assert_problem(http.get("/score"), 405)
+
+
+def test_an_unknown_checker_is_the_tasks_fault_and_gets_a_suggestion(http: httpx.Client) -> None:
+    verdict = http.post("/score", json=GOOD | {"checker": "exat"}).json()
+    assert (verdict["outcome"], verdict["fault"], verdict["score"]) == (
+        "bad_reference",
+        "task",
+        None,
+    )
+    assert "did you mean 'exact'" in verdict["explanation"]
+
+
+@pytest.mark.parametrize("params", [{}, {"answer": 4}, {"answer": "4", "anwser": "5"}])
+def test_params_that_do_not_validate_are_the_tasks_fault(
+    http: httpx.Client, params: dict[str, Any]
+) -> None:
+    verdict = http.post("/score", json=GOOD | {"params": params}).json()
+    assert (verdict["outcome"], verdict["score"]) == ("bad_reference", None)
+    assert "params" in verdict["explanation"]
+
+
+def test_an_empty_batch_is_legal(http: httpx.Client) -> None:
+    assert http.post("/score", json={"items": []}).json() == {"verdicts": []}
+
+
+def test_an_empty_batch_streams_nothing(http: httpx.Client) -> None:
+    response = http.post("/score", json={"items": []}, headers={"accept": "application/x-ndjson"})
+    assert (response.status_code, response.text) == (200, "")
+
+
+def test_bad_items_fail_alone_and_keep_their_places(http: httpx.Client) -> None:
+    items = [
+        GOOD | {"id": "a"},
+        {"id": "b", "checker": "exact"},
+        17,
+        GOOD | {"id": "a", "completion": "5"},
+        {"checker": 1, "completion": [], "id": 2},
+        GOOD | {"id": "e", "checker": "nope"},
+    ]
+    verdicts = http.post("/score", json={"items": items}).json()["verdicts"]
+    assert [v["index"] for v in verdicts] == list(range(6))
+    assert [v["id"] for v in verdicts] == ["a", "b", None, "a", None, "e"]
+    assert [v["score"] for v in verdicts] == [1, None, None, 0, None, None]
+    assert {v["fault"] for v in verdicts if v["score"] is None} == {"task"}
+
+
+def test_lone_surrogates_pass_through(http: httpx.Client) -> None:
+    body = rb'{"checker": "exact", "completion": "\ud800", "params": {"answer": "x\udfff"}}'
+    verdict = post(http, body).json()
+    assert verdict["score"] == 0
+
+
+def test_chat_messages_are_judged_by_the_last_assistant(http: httpx.Client) -> None:
+    messages = [
+        {"role": "user", "content": "2+2?"},
+        {"role": "assistant", "content": "5"},
+        {"role": "user", "content": "sure?"},
+        {"role": "assistant", "content": [{"type": "text", "text": "4"}]},
+        {"role": "user", "content": "thanks"},
+    ]
+    assert http.post("/score", json=GOOD | {"completion": messages}).json()["score"] == 1
+
+
+def test_a_stream_answers_every_item_once(http: httpx.Client) -> None:
+    items = [GOOD | {"completion": str(n), "id": str(n)} for n in range(100)]
+    with http.stream(
+        "POST", "/score", json={"items": items}, headers={"accept": "application/x-ndjson"}
+    ) as response:
+        assert response.headers["content-type"].startswith("application/x-ndjson")
+        verdicts = [json.loads(line) for line in response.iter_lines()]
+    assert sorted(v["index"] for v in verdicts) == list(range(100))
+    assert all(v["id"] == str(v["index"]) for v in verdicts)
+    assert [v["index"] for v in verdicts if v["score"] == 1] == [4]
