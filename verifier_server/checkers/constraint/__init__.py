@@ -1,0 +1,1 @@
+"""The `constraint` checker: rules that a text must keep, each judged alone."""
