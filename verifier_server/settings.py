@@ -55,7 +55,11 @@ class Settings(BaseSettings):
         20_000, ge=1, description="items after which a worker is replaced, against slow leaks"
     )
     drain_s: float = Field(20.0, ge=0, description="how long a stopping server finishes requests")
-    log_level: str = Field("INFO", pattern="(?i)^(debug|info|warning|error|critical)$")
+    log_level: str = Field(
+        "INFO",
+        pattern="(?i)^(debug|info|warning|error|critical)$",
+        description="how much is logged; completions never are",
+    )
 
     @field_validator("api_keys", mode="before")
     @classmethod
