@@ -2,6 +2,7 @@
 
 Starts a verifier service on a free loopback port, scores right, wrong and hostile
 completions, trains the bundled recipe against the service, and stops what it started.
+Arguments are overrides of the recipe: `scripts/demo.py train.steps=50`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from verifier_server.client import LocalServer, Verdict, VerifierClient
@@ -86,6 +88,7 @@ def main() -> int:
         console.rule("training on its verdicts")
         command = [sys.executable, "-m", "grpo_client.cli.main", "train"]
         command += [str(ROOT / "recipes" / "arithmetic.toml"), "--url", server.url]
+        command += sys.argv[1:]
         status = subprocess.run(command, cwd=ROOT, check=False).returncode
     console.rule("the service is stopped")
     return status
@@ -101,7 +104,7 @@ def _table(verdicts: list[Verdict]) -> Table:
             case,
             f"[{colour}]{score}[/]",
             f"[{colour}]{verdict.outcome}[/]",
-            verdict.explanation,
+            escape(verdict.explanation),
             f"{1000 * verdict.usage.run_s:.1f}",
             verdict.isolation,
         )
