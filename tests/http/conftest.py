@@ -17,7 +17,7 @@ def server() -> Iterator[LocalServer]:
 
 
 @pytest.fixture(scope="session")
-def http(server: LocalServer) -> Iterator[httpx.Client]:
+def api(server: LocalServer) -> Iterator[httpx.Client]:
     """Plain HTTP, for what the SDK would never send."""
     with httpx.Client(base_url=server.url, timeout=120, trust_env=False) as client:
         yield client

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 from typing import Any
 
 import httpx
 import pytest
 
+from verifier_server.client import LocalServer
+
 JSON = {"content-type": "application/json"}
 GOOD = {"checker": "exact", "completion": "4", "params": {"answer": "4"}}
 
 
-def post(http: httpx.Client, body: bytes, **headers: str) -> httpx.Response:
-    return http.post("/score", content=body, headers=JSON | headers)
+def post(api: httpx.Client, body: bytes, **headers: str) -> httpx.Response:
+    return api.post("/score", content=body, headers=JSON | headers)
 
 
 def assert_problem(response: httpx.Response, status: int, *words: str) -> None:
@@ -37,8 +40,8 @@ def assert_problem(response: httpx.Response, status: int, *words: str) -> None:
         (b'{"x": ' + b"9" * 10_000 + b"}", "unreadable number"),
     ],
 )
-def test_a_body_that_is_no_json_is_refused(http: httpx.Client, body: bytes, words: str) -> None:
-    assert_problem(post(http, body), 400, words)
+def test_a_body_that_is_no_json_is_refused(api: httpx.Client, body: bytes, words: str) -> None:
+    assert_problem(post(api, body), 400, words)
 
 
 @pytest.mark.parametrize(
@@ -54,45 +57,52 @@ def test_a_body_that_is_no_json_is_refused(http: httpx.Client, body: bytes, word
         (b'{"items": [], "checker": "exact"}', "checker"),
     ],
 )
-def test_a_request_that_is_no_item_is_refused(http: httpx.Client, body: bytes, words: str) -> None:
-    assert_problem(post(http, body), 422, words)
+def test_a_request_that_is_no_item_is_refused(api: httpx.Client, body: bytes, words: str) -> None:
+    assert_problem(post(api, body), 422, words)
 
 
-def test_another_content_type_is_refused(http: httpx.Client) -> None:
-    response = http.post("/score", content=b"{}", headers={"content-type": "text/plain"})
+def test_another_content_type_is_refused(api: httpx.Client) -> None:
+    response = api.post("/score", content=b"{}", headers={"content-type": "text/plain"})
     assert_problem(response, 415, "text/plain", "application/json")
 
 
-def test_a_huge_body_is_refused_before_it_is_sent(http: httpx.Client) -> None:
-    response = post(http, b"{}", **{"content-length": str(1 << 40)})
-    assert_problem(response, 413, "VERIFIER_MAX_BODY_BYTES")
+def test_a_huge_body_is_refused_before_it_is_sent(server: LocalServer) -> None:
+    connection = http.client.HTTPConnection(server.url.removeprefix("http://"), timeout=30)
+    connection.putrequest("POST", "/score")
+    for header, value in (JSON | {"content-length": str(1 << 40)}).items():
+        connection.putheader(header, value)
+    connection.endheaders()
+    response = connection.getresponse()
+    assert response.status == 413
+    assert "VERIFIER_MAX_BODY_BYTES" in json.loads(response.read())["detail"]
+    connection.close()
 
 
-def test_a_huge_body_of_unknown_length_is_cut_off(http: httpx.Client) -> None:
+def test_a_huge_body_of_unknown_length_is_cut_off(api: httpx.Client) -> None:
     def chunks() -> Any:
         for _ in range(80):
             yield b" " * (1 << 20)
 
-    response = http.post("/score", content=chunks(), headers=JSON)
+    response = api.post("/score", content=chunks(), headers=JSON)
     assert_problem(response, 413, "VERIFIER_MAX_BODY_BYTES")
 
 
-def test_too_many_items_are_refused(http: httpx.Client) -> None:
-    response = http.post("/score", json={"items": [GOOD] * 10_001})
+def test_too_many_items_are_refused(api: httpx.Client) -> None:
+    response = api.post("/score", json={"items": [GOOD] * 10_001})
     assert_problem(response, 413, "10001 items")
 
 
 @pytest.mark.parametrize(("path", "status"), [("/nowhere", 404), ("/checkers/mth", 404)])
-def test_unknown_paths_are_problems(http: httpx.Client, path: str, status: int) -> None:
-    assert_problem(http.get(path), status)
+def test_unknown_paths_are_problems(api: httpx.Client, path: str, status: int) -> None:
+    assert_problem(api.get(path), status)
 
 
-def test_a_wrong_method_is_a_problem(http: httpx.Client) -> None:
-    assert_problem(http.get("/score"), 405)
+def test_a_wrong_method_is_a_problem(api: httpx.Client) -> None:
+    assert_problem(api.get("/score"), 405)
 
 
-def test_an_unknown_checker_is_the_tasks_fault_and_gets_a_suggestion(http: httpx.Client) -> None:
-    verdict = http.post("/score", json=GOOD | {"checker": "exat"}).json()
+def test_an_unknown_checker_is_the_tasks_fault_and_gets_a_suggestion(api: httpx.Client) -> None:
+    verdict = api.post("/score", json=GOOD | {"checker": "exat"}).json()
     assert (verdict["outcome"], verdict["fault"], verdict["score"]) == (
         "bad_reference",
         "task",
@@ -103,23 +113,23 @@ def test_an_unknown_checker_is_the_tasks_fault_and_gets_a_suggestion(http: httpx
 
 @pytest.mark.parametrize("params", [{}, {"answer": 4}, {"answer": "4", "anwser": "5"}])
 def test_params_that_do_not_validate_are_the_tasks_fault(
-    http: httpx.Client, params: dict[str, Any]
+    api: httpx.Client, params: dict[str, Any]
 ) -> None:
-    verdict = http.post("/score", json=GOOD | {"params": params}).json()
+    verdict = api.post("/score", json=GOOD | {"params": params}).json()
     assert (verdict["outcome"], verdict["score"]) == ("bad_reference", None)
     assert "params" in verdict["explanation"]
 
 
-def test_an_empty_batch_is_legal(http: httpx.Client) -> None:
-    assert http.post("/score", json={"items": []}).json() == {"verdicts": []}
+def test_an_empty_batch_is_legal(api: httpx.Client) -> None:
+    assert api.post("/score", json={"items": []}).json() == {"verdicts": []}
 
 
-def test_an_empty_batch_streams_nothing(http: httpx.Client) -> None:
-    response = http.post("/score", json={"items": []}, headers={"accept": "application/x-ndjson"})
+def test_an_empty_batch_streams_nothing(api: httpx.Client) -> None:
+    response = api.post("/score", json={"items": []}, headers={"accept": "application/x-ndjson"})
     assert (response.status_code, response.text) == (200, "")
 
 
-def test_bad_items_fail_alone_and_keep_their_places(http: httpx.Client) -> None:
+def test_bad_items_fail_alone_and_keep_their_places(api: httpx.Client) -> None:
     items = [
         GOOD | {"id": "a"},
         {"id": "b", "checker": "exact"},
@@ -128,20 +138,20 @@ def test_bad_items_fail_alone_and_keep_their_places(http: httpx.Client) -> None:
         {"checker": 1, "completion": [], "id": 2},
         GOOD | {"id": "e", "checker": "nope"},
     ]
-    verdicts = http.post("/score", json={"items": items}).json()["verdicts"]
+    verdicts = api.post("/score", json={"items": items}).json()["verdicts"]
     assert [v["index"] for v in verdicts] == list(range(6))
     assert [v["id"] for v in verdicts] == ["a", "b", None, "a", None, "e"]
     assert [v["score"] for v in verdicts] == [1, None, None, 0, None, None]
     assert {v["fault"] for v in verdicts if v["score"] is None} == {"task"}
 
 
-def test_lone_surrogates_pass_through(http: httpx.Client) -> None:
+def test_lone_surrogates_pass_through(api: httpx.Client) -> None:
     body = rb'{"checker": "exact", "completion": "\ud800", "params": {"answer": "x\udfff"}}'
-    verdict = post(http, body).json()
+    verdict = post(api, body).json()
     assert verdict["score"] == 0
 
 
-def test_chat_messages_are_judged_by_the_last_assistant(http: httpx.Client) -> None:
+def test_chat_messages_are_judged_by_the_last_assistant(api: httpx.Client) -> None:
     messages = [
         {"role": "user", "content": "2+2?"},
         {"role": "assistant", "content": "5"},
@@ -149,12 +159,12 @@ def test_chat_messages_are_judged_by_the_last_assistant(http: httpx.Client) -> N
         {"role": "assistant", "content": [{"type": "text", "text": "4"}]},
         {"role": "user", "content": "thanks"},
     ]
-    assert http.post("/score", json=GOOD | {"completion": messages}).json()["score"] == 1
+    assert api.post("/score", json=GOOD | {"completion": messages}).json()["score"] == 1
 
 
-def test_a_stream_answers_every_item_once(http: httpx.Client) -> None:
+def test_a_stream_answers_every_item_once(api: httpx.Client) -> None:
     items = [GOOD | {"completion": str(n), "id": str(n)} for n in range(100)]
-    with http.stream(
+    with api.stream(
         "POST", "/score", json={"items": items}, headers={"accept": "application/x-ndjson"}
     ) as response:
         assert response.headers["content-type"].startswith("application/x-ndjson")

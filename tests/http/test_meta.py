@@ -11,40 +11,40 @@ from verifier_server.client import LocalServer
 BUILT_IN = {"math", "exact", "choice", "format", "constraint", "code", "composite", "control"}
 
 
-def test_it_is_healthy_and_ready(http: httpx.Client) -> None:
-    assert http.get("/healthz").json() == {"status": "ok"}
-    ready = http.get("/readyz").json()
+def test_it_is_healthy_and_ready(api: httpx.Client) -> None:
+    assert api.get("/healthz").json() == {"status": "ok"}
+    ready = api.get("/readyz").json()
     assert ready["ready"] is True
     assert set(ready["queues"]) >= {"cpu", "sandbox"}
 
 
-def test_it_tells_its_version_and_sandbox(http: httpx.Client) -> None:
-    version = http.get("/version").json()
+def test_it_tells_its_version_and_sandbox(api: httpx.Client) -> None:
+    version = api.get("/version").json()
     assert version["version"] == __version__
     assert version["sandbox"].startswith("bubblewrap")
 
 
-def test_every_checker_is_described(http: httpx.Client) -> None:
-    checkers = {c["name"]: c for c in http.get("/checkers").json()}
+def test_every_checker_is_described(api: httpx.Client) -> None:
+    checkers = {c["name"]: c for c in api.get("/checkers").json()}
     assert set(checkers) >= BUILT_IN
     for name in BUILT_IN:
         assert checkers[name]["status"] == "ok", checkers[name]["needs"]
-        assert checkers[name] == http.get(f"/checkers/{name}").json()
+        assert checkers[name] == api.get(f"/checkers/{name}").json()
         assert checkers[name]["params_schema"]
         scores = {example["score"] for example in checkers[name]["examples"]}
         assert {0, 1} <= scores
 
 
-def test_every_example_of_every_checker_is_judged_as_it_promises(http: httpx.Client) -> None:
-    report = http.post("/selftest").json()
+def test_every_example_of_every_checker_is_judged_as_it_promises(api: httpx.Client) -> None:
+    report = api.post("/selftest").json()
     assert report["failed"] == []
     assert report["ok"] is True
     assert report["examples"] >= 40
 
 
-def test_verdicts_are_counted_by_outcome(http: httpx.Client) -> None:
+def test_verdicts_are_counted_by_outcome(api: httpx.Client) -> None:
     def accepted() -> float:
-        families = text_string_to_metric_families(http.get("/metrics").text)
+        families = text_string_to_metric_families(api.get("/metrics").text)
         return sum(
             sample.value
             for family in families
@@ -55,12 +55,12 @@ def test_verdicts_are_counted_by_outcome(http: httpx.Client) -> None:
 
     before = accepted()
     item = {"checker": "exact", "completion": "4", "params": {"answer": "4"}}
-    http.post("/score", json={"items": [item, item | {"completion": "5"}]})
+    api.post("/score", json={"items": [item, item | {"completion": "5"}]})
     assert accepted() == before + 1
 
 
-def test_openapi_names_every_model_it_refers_to(http: httpx.Client) -> None:
-    schema = http.get("/openapi.json").json()
+def test_openapi_names_every_model_it_refers_to(api: httpx.Client) -> None:
+    schema = api.get("/openapi.json").json()
     known = schema["components"]["schemas"]
     assert {"Item", "Batch", "Verdict", "BatchVerdicts", "Problem"} <= set(known)
     references = set(_references(schema))
@@ -79,11 +79,11 @@ def _references(node: object) -> list[str]:
 def test_without_a_key_only_health_is_served() -> None:
     with (
         LocalServer(env={"VERIFIER_API_KEYS": "first-key, second-key"}) as server,
-        httpx.Client(base_url=server.url, trust_env=False) as http,
+        httpx.Client(base_url=server.url, trust_env=False) as api,
     ):
-        assert http.get("/healthz").status_code == 200
-        assert http.get("/checkers").status_code == 401
+        assert api.get("/healthz").status_code == 200
+        assert api.get("/checkers").status_code == 401
         bearer = {"authorization": "Bearer second-key"}
-        assert http.get("/checkers", headers=bearer).status_code == 200
+        assert api.get("/checkers", headers=bearer).status_code == 200
         wrong = {"authorization": "Bearer second-ke"}
-        assert http.get("/checkers", headers=wrong).status_code == 401
+        assert api.get("/checkers", headers=wrong).status_code == 401
