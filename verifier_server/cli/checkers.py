@@ -74,13 +74,15 @@ def self_test(
     from rich.table import Table
     from rich.text import Text
 
+    from sandboxes.registry import open_provider
     from verifier_server.checkers.registry import get_registry
-    from verifier_server.checkers.runtime import open_runtime
+    from verifier_server.checkers.runtime import CheckRuntime
     from verifier_server.cli.configuration import load_settings
     from verifier_server.errors import BrokenChecker
 
     registry = get_registry()
-    runtime = open_runtime(load_settings(unsafe_no_sandbox=unsafe_no_sandbox).sandbox)
+    sandbox = load_settings(unsafe_no_sandbox=unsafe_no_sandbox).sandbox
+    runtime = CheckRuntime(registry, lambda: open_provider(sandbox))
     table = Table("checker", "examples", "passed", box=None)
     all_failures: list[str] = []
     for each in [name] if name else registry.names():
