@@ -7,9 +7,14 @@ from collections.abc import Iterable, Sequence
 
 
 def excerpt(text: str, limit: int = 80) -> str:
-    """`text` on one line and cut to `limit` characters, for explanations."""
-    line = " ".join(text[: 4 * limit].split())
-    return line if len(line) <= limit and len(text) <= 4 * limit else line[:limit] + "…"
+    """`text` on one line and cut to `limit` characters, for explanations.
+
+    Lone surrogates become `?`: they can't be sent, and a candidate may write them.
+    """
+    head = text[: 4 * limit]
+    line = " ".join(head.encode("utf-8", "replace").decode().split())
+    is_whole = len(head) == len(text) and len(line) <= limit
+    return line if is_whole else line[:limit] + "…"
 
 
 def canonical(text: str, *, case_sensitive: bool = False) -> str:

@@ -66,7 +66,9 @@ class JsonSchema(Rule):
         except RecursionError:
             # The schema has no loop that stays at one place, so it is the document's depth.
             return "it is nested deeper than the schema can be followed"
-        return f"at {first.json_path}: {excerpt(first.message, 200)}" if first else None
+        if first is None:
+            return None
+        return f"at {excerpt(first.json_path)}: {excerpt(first.message, 200)}"
 
     @cached_property
     def _validator(self) -> Any:
