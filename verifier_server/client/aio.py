@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+)
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -23,6 +31,8 @@ _QUESTION_TIMEOUT_S = 30.0  # of the routes that only tell
 _POLL_S = 0.1
 
 T = TypeVar("T")
+# What workers hand over: verdicts, and each worker's task itself when it has ended.
+_Results = asyncio.Queue[Verdict | asyncio.Task[None]]
 AnyItem = Item | Mapping[str, Any]
 
 
@@ -102,17 +112,22 @@ class AsyncVerifierClient:
     async def score_stream(self, items: Iterable[AnyItem]) -> AsyncGenerator[Verdict]:
         """Judges all items and yields each verdict as it falls due. Raises as `score`."""
         exchanges = self.connection.call(list(items)).exchanges()
-        verdicts: asyncio.Queue[Verdict | None] = asyncio.Queue()
+        results: _Results = asyncio.Queue()
         workers = [
-            asyncio.create_task(self._work(exchanges, verdicts))
+            asyncio.create_task(self._work(exchanges, results))
             for _ in range(self.connection.max_connections)
         ]
-        finished = asyncio.gather(*workers)
-        finished.add_done_callback(lambda _: verdicts.put_nowait(None))
+        for worker in workers:
+            worker.add_done_callback(results.put_nowait)
         try:
-            while (verdict := await verdicts.get()) is not None:
-                yield verdict
-            await finished
+            working = len(workers)
+            while working:
+                result = await results.get()
+                if isinstance(result, Verdict):
+                    yield result
+                else:
+                    result.result()
+                    working -= 1
         finally:
             for worker in workers:
                 worker.cancel()
@@ -168,18 +183,16 @@ class AsyncVerifierClient:
     ) -> None:
         await self.close()
 
-    async def _work(
-        self, exchanges: Iterator[Exchange], verdicts: asyncio.Queue[Verdict | None]
-    ) -> None:
+    async def _work(self, exchanges: Iterator[Exchange], results: _Results) -> None:
         for exchange in exchanges:
             for verdict in exchange.rejected:
-                verdicts.put_nowait(verdict)
+                results.put_nowait(verdict)
             while exchange.pending:
                 async with self._slots:
                     async for verdict in self._attempt(exchange):
-                        verdicts.put_nowait(verdict)
+                        results.put_nowait(verdict)
                 for verdict in exchange.settle():
-                    verdicts.put_nowait(verdict)
+                    results.put_nowait(verdict)
                 if exchange.pending:
                     await self._sleep(exchange.pause_s())
 
