@@ -27,7 +27,7 @@ _PHRASE = re.compile(
 )
 _WRAPPER = re.compile(r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathsf|rm|bf)\b")
 _WRAPPED = re.compile(_WRAPPER.pattern + r" ?\{([^{}]*)\}")
-_WORD = re.compile(r"\w+|[/|]")
+_WORD = re.compile(r"\w+(?:['\u2019]\w+)*|[/|]")
 _NOISE = frozenset({"and", "option", "options", "choice", "choices", "both", "either", "letter"})
 _HEDGES = frozenset({"or", "/", "|"})
 
