@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import NoReturn, Self
 
 from sandboxes.base import ExitReason, SandboxBroken
+from sandboxes.embedded.cgroups import Cgroup
 from sandboxes.embedded.procfs import read_stat
 from sandboxes.embedded.rootfs import WORK
 from sandboxes.process import Streams
@@ -98,8 +99,10 @@ class Box:
         cwd: str,
         env: Mapping[str, str],
         mounts: Sequence[str],
+        cgroup: Cgroup | None,
     ) -> None:
         self._recipe = recipe
+        self._cgroup = cgroup
         self._fds = ExitStack()
         self._bwrap: subprocess.Popen[bytes] | None = None
         self._init: int | None = None
@@ -116,10 +119,19 @@ class Box:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def open_folder(self, path: str) -> int:
-        """A new descriptor of a directory as the program sees it; outlives the box."""
+    def folder(self, path: str) -> int:
+        """A descriptor of a directory as the program sees it, ours to use while the box is.
+
+        A duplicate of it goes on working when all in the box is dead.
+
+        Raises:
+            SandboxBroken: the host does not let us look into the box.
+        """
         flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-        return os.open(f"/proc/{self.pid}/root{path}", flags)
+        try:
+            return self._own(os.open(f"/proc/{self.pid}/root{path}", flags))
+        except OSError as error:
+            raise SandboxBroken(f"{path} of a box can't be opened: {error}") from error
 
     def set_rlimits(self, rlimits: Mapping[int, int]) -> None:
         """Sets soft and hard limits, or what the host's hard limit leaves of them."""
@@ -176,11 +188,10 @@ class Box:
             else:
                 with contextlib.suppress(ProcessLookupError):
                     signal.pidfd_send_signal(self._init, signal.SIGKILL)
-        try:
-            # bwrap reaps the init, which is dead only after everything in its namespace.
-            return self._bwrap.wait(_DEATH_S)
-        except subprocess.TimeoutExpired:
-            raise SandboxBroken(f"a killed box still lives after {_DEATH_S:.0f} s") from None
+        # bwrap reaps the init, which is dead only after everything in its namespace.
+        if not _is_readable_within(self._bwrap_fd, _DEATH_S):
+            raise SandboxBroken(f"a killed box still lives after {_DEATH_S:.0f} s")
+        return self._bwrap.wait()
 
     def close(self) -> None:
         """Kills what lives and frees all. Idempotent."""
@@ -223,6 +234,7 @@ class Box:
                 pass_fds=(info, hold, seccomp, arguments),
                 start_new_session=True,
             )
+            self._bwrap_fd = self._own(os.pidfd_open(self._bwrap.pid))
 
     def _pipe(self, theirs: ExitStack, *, we_read: bool) -> tuple[int, FileIO]:
         """Their end, closed with `theirs`, and ours."""
@@ -241,6 +253,8 @@ class Box:
         if self._recipe.setpriv:
             _map_ids(init_pid)
             self._release.write(b"11")
+        # The kernel may take 10 ms over this, so it is done while bwrap mounts.
+        self._join_cgroup(init_pid)
         if _read_within(self._stdout, 1, deadline) != b"\n":
             self._give_up()
         signal.pidfd_send_signal(self._init, signal.SIGSTOP)
@@ -249,6 +263,15 @@ class Box:
         self.pid = int(children[0])
         self._process = self._open_process(self.pid)
         self._program = self._own(os.pidfd_open(self.pid))
+        if self._cgroup is not None and not self._cgroup.holds(self.pid):
+            self._join_cgroup(self.pid)
+
+    def _join_cgroup(self, pid: int) -> None:
+        if self._cgroup is not None:
+            try:
+                self._cgroup.add(pid)
+            except OSError as error:
+                raise SandboxBroken(f"the box's cgroup can't be joined: {error}") from error
 
     def _child_pid(self, deadline: float) -> int:
         told = b""
@@ -295,9 +318,13 @@ def _memory_file(stack: ExitStack, content: bytes) -> int:
 def _read_within(source: FileIO, size: int, deadline: float) -> bytes:
     """What comes before the deadline; nothing if it passes or the stream ends."""
     left_s = max(0.0, deadline - time.monotonic())
+    return (source.read(size) or b"") if _is_readable_within(source.fileno(), left_s) else b""
+
+
+def _is_readable_within(fd: int, seconds: float) -> bool:
     poll = select.poll()
-    poll.register(source, select.POLLIN)
-    return (source.read(size) or b"") if poll.poll(left_s * 1000) else b""
+    poll.register(fd, select.POLLIN)
+    return bool(poll.poll(seconds * 1000))
 
 
 def _map_ids(init_pid: int) -> None:

@@ -18,9 +18,7 @@ Known gaps: what `procfs` names, without a cgroup. The kernel itself is shared w
 
 from __future__ import annotations
 
-import math
 import os
-import resource
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -28,7 +26,6 @@ from types import TracebackType
 from typing import Self
 
 from sandboxes.base import (
-    MIB,
     ExecResult,
     Finding,
     Limits,
@@ -39,13 +36,21 @@ from sandboxes.base import (
     SandboxUnavailable,
 )
 from sandboxes.embedded.box import Box
+from sandboxes.embedded.cgroups import Cgroup
 from sandboxes.embedded.host import Host
-from sandboxes.embedded.rootfs import ENVIRONMENT, SHARED_MEMORY, WORK, writable_mounts
+from sandboxes.embedded.limits import check_arguments, rlimits
+from sandboxes.embedded.meter import CgroupMeter, Meter, WatchdogMeter
+from sandboxes.embedded.procfs import ProcessMeter
+from sandboxes.embedded.rootfs import (
+    ENVIRONMENT,
+    SHARED_MEMORY,
+    TEMPORARY,
+    WORK,
+    writable_mounts,
+)
 from sandboxes.files import file_parts, lay_files, make_folder, read_file, relative_parts
 
 _RUNTIMES = ("python",)
-_LONGEST_ARGUMENT_BYTES = 100_000  # the kernel's limit is 128 KiB for one, 2 MiB for all
-_LONGEST_ARGUMENTS_BYTES = 1_000_000
 
 
 class BubblewrapProvider:
@@ -145,13 +150,20 @@ class BubblewrapSandbox:
         limits = limits or self._limits
         relative_parts(cwd)
         variables = {**ENVIRONMENT, **(env or {})}
-        _check_arguments(argv, variables)
+        check_arguments(argv, variables)
         self._forget()
         laid_bytes = sum(_on_disk(content) for content in self._files.values())
         mounts = writable_mounts(limits.disk_bytes, laid_bytes)
-        with Box(self._host.recipe, argv, cwd=cwd, env=variables, mounts=mounts) as box:
-            self._left = self._lay(box, cwd)
-            return self._run(box, stdin, limits, self._left)
+        with ExitStack() as stack:
+            cgroup = self._host.cgroup(limits)
+            if cgroup is not None:
+                stack.callback(cgroup.close)
+            box = stack.enter_context(
+                Box(self._host.recipe, argv, cwd=cwd, env=variables, mounts=mounts, cgroup=cgroup)
+            )
+            self._lay(box, cwd)
+            box.set_rlimits(rlimits(limits, per_process_memory=cgroup is None))
+            return _run(box, stdin, limits, _meter(box, limits, cgroup))
 
     def write(self, files: Mapping[str, bytes]) -> None:
         """See `Sandbox`."""
@@ -173,43 +185,16 @@ class BubblewrapSandbox:
         """Frees what the last program left. Idempotent."""
         self._forget()
 
-    def _run(self, box: Box, stdin: bytes, limits: Limits, work: int) -> ExecResult:
-        with ExitStack() as stack:
-            shared = box.open_folder(SHARED_MEMORY)
-            stack.callback(os.close, shared)
-            meter = self._host.meter(box, limits, [work, shared], stack)
-            box.set_rlimits(_rlimits(limits, per_process_memory=self._host.cgroups is None))
-            started = time.monotonic()
-            streams, hit = box.run(
-                stdin,
-                time_s=limits.time_s,
-                output_bytes=limits.output_bytes,
-                check=lambda: meter.read().reason,
-                check_every_s=meter.check_every_s,
-            )
-            code = box.exit_code() if hit is None else None
-            wall_s = time.monotonic() - started
-            reading = meter.read()
-            box.kill()
-            streams.drain()
-        usage = ResourceUsage(wall_s, reading.cpu_s, reading.memory_bytes)
-        return streams.result(reading.reason or hit, code, usage)
-
-    def _lay(self, box: Box, cwd: str) -> int:
-        try:
-            work = box.open_folder(WORK)
-        except OSError as error:
-            raise SandboxBroken(f"the box's work directory can't be opened: {error}") from error
-        owner = self._host.recipe.owner
+    def _lay(self, box: Box, cwd: str) -> None:
+        work, owner = box.folder(WORK), self._host.recipe.owner
+        self._left = os.dup(work)
         try:
             if owner is not None:
                 os.fchown(work, owner, owner)
             lay_files(work, self._files, owner)
             make_folder(work, cwd, owner)
         except OSError as error:
-            os.close(work)
             raise SandboxBroken(f"files can't be written into the box: {error}") from error
-        return work
 
     def _forget(self) -> None:
         if self._left is not None:
@@ -217,31 +202,29 @@ class BubblewrapSandbox:
             self._left = None
 
 
-def _rlimits(limits: Limits, *, per_process_memory: bool) -> dict[int, int]:
-    rlimits = {
-        resource.RLIMIT_NPROC: limits.pids + 1,  # the box's init counts where it is our user's
-        resource.RLIMIT_NOFILE: limits.open_files,
-        resource.RLIMIT_FSIZE: limits.file_bytes,
-        resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_MEMLOCK: MIB,
-        resource.RLIMIT_MSGQUEUE: 0,
-    }
-    if limits.cpu_s is not None:  # the meter's limit is for all processes; this one is sure
-        rlimits[resource.RLIMIT_CPU] = math.ceil(limits.cpu_s) + 1
-    if per_process_memory:  # what a process can take between two looks of the watchdog
-        rlimits[resource.RLIMIT_AS] = 2 * limits.memory_bytes + 512 * MIB
-    return rlimits
+def _meter(box: Box, limits: Limits, cgroup: Cgroup | None) -> Meter:
+    if cgroup is not None:
+        return CgroupMeter(limits, cgroup)
+    disks = [box.folder(TEMPORARY), box.folder(SHARED_MEMORY)]
+    return WatchdogMeter(limits, ProcessMeter(box.folder("/proc"), disks))
 
 
-def _check_arguments(argv: Sequence[str], env: Mapping[str, str]) -> None:
-    texts = [*argv, *(f"{name}={value}" for name, value in env.items())]
-    sizes = [len(os.fsencode(text)) for text in texts]
-    if not argv or not argv[0]:
-        raise ValueError("no program to run")
-    if any("\0" in text for text in texts) or any(not n or "=" in n for n in env):
-        raise ValueError("a NUL in an argument, or a variable without a proper name")
-    if max(sizes) > _LONGEST_ARGUMENT_BYTES or sum(sizes) > _LONGEST_ARGUMENTS_BYTES:
-        raise ValueError("arguments too long for any program; write them to a file")
+def _run(box: Box, stdin: bytes, limits: Limits, meter: Meter) -> ExecResult:
+    started = time.monotonic()
+    streams, hit = box.run(
+        stdin,
+        time_s=limits.time_s,
+        output_bytes=limits.output_bytes,
+        check=lambda: meter.read().reason,
+        check_every_s=meter.check_every_s,
+    )
+    code = box.exit_code() if hit is None else None
+    wall_s = time.monotonic() - started
+    reading = meter.read()
+    box.kill()
+    streams.drain()
+    usage = ResourceUsage(wall_s, reading.cpu_s, reading.memory_bytes)
+    return streams.result(reading.reason or hit, code, usage)
 
 
 def _on_disk(content: bytes) -> int:

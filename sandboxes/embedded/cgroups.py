@@ -32,6 +32,11 @@ class Cgroup:
         for folder in set(self._folders.values()):
             (folder / "cgroup.procs").write_text(str(pid))
 
+    def holds(self, pid: int) -> bool:
+        """Whether a process is in, having been born there or moved."""
+        folders = set(self._folders.values())
+        return all(str(pid) in (f / "cgroup.procs").read_text().split() for f in folders)
+
     def was_out_of_memory(self) -> bool:
         """Whether the kernel killed any process of the group for memory."""
         return _field(self._file("memory", "oom"), "oom_kill") > 0

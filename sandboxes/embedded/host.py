@@ -6,15 +6,12 @@ import os
 import platform
 import re
 import shutil
-from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import import_module
 
 from sandboxes.base import Limits, SandboxBroken, SandboxUnavailable
-from sandboxes.embedded.box import BOX_ID, Box, Recipe
-from sandboxes.embedded.cgroups import CgroupParent
-from sandboxes.embedded.meter import CgroupMeter, Meter, WatchdogMeter
-from sandboxes.embedded.procfs import ProcessMeter
+from sandboxes.embedded.box import Recipe
+from sandboxes.embedded.cgroups import Cgroup, CgroupParent
 from sandboxes.embedded.rootfs import fixed_mounts
 from sandboxes.embedded.seccomp import seccomp_filter
 
@@ -55,23 +52,19 @@ class Host:
         """The level that boxes here really have."""
         return "bubblewrap" if self.cgroups else "bubblewrap(watchdog)"
 
-    def meter(self, box: Box, limits: Limits, disks: list[int], stack: ExitStack) -> Meter:
-        """Puts the held program under its memory limit; `stack` undoes it.
+    def cgroup(self, limits: Limits) -> Cgroup | None:
+        """A new group for one run, where groups can be made.
 
         Raises:
-            SandboxBroken: the cgroup can't be made any more.
+            SandboxBroken: they can't be any more.
         """
         if self.cgroups is None:
-            proc = box.open_folder("/proc")
-            stack.callback(os.close, proc)
-            return WatchdogMeter(limits, ProcessMeter(proc, disks))
+            return None
         try:
-            group = self.cgroups.make(memory_bytes=limits.memory_bytes, pids=limits.pids)
-            stack.callback(group.close)
-            group.add(box.pid)
+            # The box's init is in it too.
+            return self.cgroups.make(memory_bytes=limits.memory_bytes, pids=limits.pids + 1)
         except OSError as error:
-            raise SandboxBroken(f"the box's cgroup can't be used: {error}") from error
-        return CgroupMeter(limits, group)
+            raise SandboxBroken(f"no cgroup can be made for a box: {error}") from error
 
 
 def find_bwrap(asked: str | None = None) -> str:
@@ -102,4 +95,4 @@ def _kernel() -> tuple[int, int]:
     return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
-__all__ = ["BOX_ID", "Host", "find_bwrap"]
+__all__ = ["Host", "find_bwrap"]

@@ -42,7 +42,7 @@ class ProcessMeter:
     def __init__(self, proc: int, disks: Sequence[int]) -> None:
         self._proc = proc
         self._disks = disks
-        self.peak_memory_bytes = 0
+        self.peak_memory_bytes: int | None = None
 
     def cpu_s(self) -> float:
         """CPU seconds of all processes, of children that were waited for too."""
@@ -58,16 +58,17 @@ class ProcessMeter:
         Resident pages count for each process that shares them, which is cheap to read and
         too much after a fork; only if that sum passes the limit are the shares worked out.
         """
-        inodes = 0
-        for disk in self._disks:
-            room = os.fstatvfs(disk)
-            inodes += room.f_files - room.f_ffree
-        files = inodes * _INODE_BYTES
-        used = files + sum(_resident_bytes(process) for process in self._processes())
-        if used > limit:
-            used = files + sum(_proportional_bytes(process) for process in self._processes())
-        self.peak_memory_bytes = max(self.peak_memory_bytes, used)
-        return used
+        files = self._inode_bytes()
+        processes = sum(_resident_bytes(process) for process in self._processes())
+        if files + processes > limit:
+            processes = sum(_proportional_bytes(process) for process in self._processes())
+        if processes:  # else all are dead, and what they used was not seen
+            self.peak_memory_bytes = max(self.peak_memory_bytes or 0, files + processes)
+        return files + processes
+
+    def _inode_bytes(self) -> int:
+        rooms = [os.fstatvfs(disk) for disk in self._disks]
+        return _INODE_BYTES * sum(room.f_files - room.f_ffree for room in rooms)
 
     def _processes(self) -> Iterator[int]:
         for name in os.listdir(self._proc):
