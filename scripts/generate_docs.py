@@ -29,8 +29,12 @@ def settings_page() -> str:
 
 
 def _default(name: str) -> str:
-    if name in ("cpu_workers", "sandbox_workers"):
-        return "cores, at least 2"
+    of_this_machine = {
+        "cpu_workers": "cores, at least 2",
+        "sandbox_workers": "twice the cores, at least 4",
+    }
+    if name in of_this_machine:
+        return of_this_machine[name]
     field = Settings.model_fields[name]
     if field.default is PydanticUndefined:
         return "none"

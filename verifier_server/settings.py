@@ -41,7 +41,10 @@ class Settings(BaseSettings):
         "free while another meets a hostile item"
     )  # fmt: skip
     sandbox_workers: int = Field(
-        max(2, CORES), ge=1, description="items that may hold a sandbox at once"
+        2 * max(2, CORES),
+        ge=1,
+        description="items that may hold a sandbox at once; more than cores, so that one which "
+        "runs into its time limit does not halve the rate of the others",
     )
     queue_items: int = Field(
         8192, ge=1, description="items waiting in one queue before new requests get 429"
