@@ -110,7 +110,7 @@ class CompositeChecker(Checker[CompositeParams]):
                 return Judgement.unscored(
                     judgement.outcome, why, **_merged(names, judged, scored=False)
                 )
-            if params.combine == "gate" and judgement.score < 1:
+            if params.combine == "gate" and judged[0].score != 1:
                 break
         score = _combined(params, [judgement.score or 0.0 for judgement in judged])
         explanation = excerpt(f"{params.combine}: {_summary(names, judged)}", 1000)

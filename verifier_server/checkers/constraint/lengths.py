@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from itertools import groupby
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from verifier_server.checkers.constraint.rule import Bounded
 
@@ -65,7 +67,7 @@ class Paragraphs(Bounded):
     """
 
     rule: Literal["paragraphs"]
-    separator: str | None = None
+    separator: Annotated[str, Field(min_length=1)] | None = None
     distinct: bool = False
 
     def fault(self, text: str) -> str | None:

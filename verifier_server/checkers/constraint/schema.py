@@ -25,7 +25,7 @@ from jsonschema import (
 )
 from jsonschema.exceptions import ValidationError
 from jsonschema.protocols import Validator
-from pydantic import Field
+from pydantic import Field, StrictBool
 
 from verifier_server.checkers.constraint.document import NotJson, read_document
 from verifier_server.checkers.constraint.rule import Rule
@@ -48,7 +48,7 @@ class JsonSchema(Rule):
     """
 
     rule: Literal["json_schema"]
-    schema_: dict[str, Any] | bool = Field({}, alias="schema")
+    schema_: dict[str, Any] | StrictBool = Field({}, alias="schema")
     whole: bool = False
 
     def prepare(self) -> None:
