@@ -82,12 +82,14 @@ def read_file(root: int, path: str, max_bytes: int) -> bytes:
             file = os.open(name, flags, dir_fd=folder)
     except OSError as error:
         raise FileNotFoundError(f"the program left no file {path!r}: {error.strerror}") from None
-    with open(file, "rb", buffering=0) as source:
+    try:
         if not stat.S_ISREG(os.fstat(file).st_mode):
             raise FileNotFoundError(f"the program left no regular file {path!r}")
         content = bytearray()
-        while len(content) <= max_bytes and (chunk := source.read(max_bytes + 1 - len(content))):
+        while len(content) <= max_bytes and (chunk := os.read(file, max_bytes + 1 - len(content))):
             content += chunk
+    finally:
+        os.close(file)
     if len(content) > max_bytes:
         raise ValueError(f"{path!r} is larger than {max_bytes} bytes")
     return bytes(content)

@@ -34,7 +34,7 @@ from sandboxes.embedded.procfs import read_stat
 from sandboxes.embedded.rootfs import WORK
 from sandboxes.process import Streams
 
-_GATE = 'echo; read _; cd "$0" && exec "$@"'
+_GATE = 'echo; read _; cd "$0" && unset OLDPWD && exec "$@"'
 _SET_UP_S = 30.0
 _DEATH_S = 30.0
 _POLL_S = 0.0002

@@ -1,0 +1,56 @@
+"""What a `Limits` means to the kernel, and which arguments it can take at all."""
+
+from __future__ import annotations
+
+import math
+import os
+import resource
+from collections.abc import Mapping, Sequence
+
+from sandboxes.base import MIB, Limits
+
+# The kernel's own: 128 KiB for one, 2 MiB for all.
+_LONGEST_ARGUMENT_BYTES = 100_000
+_LONGEST_ARGUMENTS_BYTES = 1_000_000
+
+
+def rlimits(limits: Limits, *, per_process_memory: bool) -> dict[int, int]:
+    """The rlimits of the box's program, by `resource.RLIMIT_*`.
+
+    Args:
+        limits: of the run.
+        per_process_memory: bound each process's address space too, with room to spare: what
+            it may take between two looks of a watchdog.
+    """
+    values = {
+        resource.RLIMIT_NPROC: limits.pids + 1,  # the box's init counts where it is our user's
+        resource.RLIMIT_NOFILE: limits.open_files,
+        resource.RLIMIT_FSIZE: limits.file_bytes,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_MEMLOCK: MIB,
+        resource.RLIMIT_MSGQUEUE: 0,
+    }
+    if limits.cpu_s is not None:  # the kernel's part; a meter adds the processes up
+        values[resource.RLIMIT_CPU] = math.ceil(limits.cpu_s) + 1
+    if per_process_memory:
+        values[resource.RLIMIT_AS] = 2 * limits.memory_bytes + 512 * MIB
+    return values
+
+
+def check_arguments(argv: Sequence[str], env: Mapping[str, str]) -> None:
+    """Refuses what no kernel would run.
+
+    Raises:
+        ValueError: nothing to run, a NUL, a variable without a proper name, or too long.
+    """
+    texts = [*argv, *(f"{name}={value}" for name, value in env.items())]
+    sizes = [len(os.fsencode(text)) for text in texts]
+    if not argv or not argv[0]:
+        raise ValueError("no program to run")
+    if any("\0" in text for text in texts) or any(not name or "=" in name for name in env):
+        raise ValueError("a NUL in an argument, or a variable without a proper name")
+    if max(sizes) > _LONGEST_ARGUMENT_BYTES or sum(sizes) > _LONGEST_ARGUMENTS_BYTES:
+        raise ValueError("arguments too long for any program; write them to a file")
+
+
+__all__ = ["check_arguments", "rlimits"]
