@@ -143,7 +143,8 @@ def test_an_impossible_reference_is_the_tasks_fault(judge: Judge, params: dict) 
 @pytest.mark.parametrize(
     "piece",
     ["\\boxed{", "\\boxed{A}", "\\boxed{A} or ", "{}", "(", "answer is ", "answer ",
-     "answer is A or ", "A or ", "A ", "<answer>", "</answer>", "\n", "**", "\\text{", "Answer: (", "A, "],
+     "answer is A or ", "A or ", "A ", "<answer>", "</answer>", "\n", "**", "\\text{",
+     "Answer: (", "A, "],
 )  # fmt: skip
 def test_ten_megabytes_are_read_in_linear_time(judge: Judge, piece: str) -> None:
     judgement = judge(
