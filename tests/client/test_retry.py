@@ -22,8 +22,9 @@ def test_a_pause_is_at_least_what_was_asked_and_never_beyond_the_cap(
     assert floor <= pause <= floor + min(longest_s, 0.5 * 2 ** min(retry, 50))
 
 
-def test_pauses_are_spread() -> None:
-    assert len({Backoff().pause_s(3) for _ in range(20)}) > 10
+@pytest.mark.parametrize("asked_s", [None, 7.0])
+def test_pauses_are_spread_also_after_what_was_asked(asked_s: float | None) -> None:
+    assert len({Backoff().pause_s(3, asked_s) for _ in range(20)}) > 10
 
 
 @pytest.mark.parametrize(

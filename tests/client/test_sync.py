@@ -7,7 +7,7 @@ import inspect
 import subprocess
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 
 import pytest
 
@@ -59,9 +59,20 @@ def test_verdicts_are_yielded_while_others_are_still_judged(service: FakeService
 
 def test_a_stream_left_early_frees_the_client(service: FakeService) -> None:
     with VerifierClient(service.url, batch_size=1, max_connections=1) as client:
-        for _ in client.score_stream(alternating(20)):
+        for _ in client.score_stream(alternating(200)):
             break
-        assert len(client.score(alternating(3))) == 3
+        before = len(service.requests)
+        for _ in range(10):
+            assert client.score_one("exact", "4", {"answer": "4"}).score == 1
+        assert len(service.requests) < before + 15
+
+
+def test_a_stream_of_a_closed_client_ends(service: FakeService) -> None:
+    with VerifierClient(service.url, batch_size=1, max_connections=1) as client:
+        stream = client.score_stream(alternating(200))
+        next(stream)
+    with pytest.raises(CancelledError):
+        list(stream)
 
 
 def test_errors_reach_the_caller(service: FakeService) -> None:

@@ -20,7 +20,7 @@ class Backoff:
     """
 
     retries: int = 4
-    first_s: float = 0.5
+    first_s: float = 1.0
     longest_s: float = 30.0
 
     def pause_s(self, retry: int, asked_s: float | None = None) -> float:
