@@ -1,0 +1,128 @@
+"""The `math` checker: extracts an answer, reads it and the gold, compares by a stated policy.
+
+Everything is exact where it can be and bounded where it can't; nothing from a completion is
+ever handed to `eval`, `sympify` or a parser that we don't own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from verifier_server.checkers.base import CheckContext, Checker, Example, Params
+from verifier_server.checkers.math import judge
+from verifier_server.checkers.math.extract import Missing, extract
+from verifier_server.checkers.math.policy import Policy
+from verifier_server.verdict import Judgement, Outcome
+
+_CACHED_GOLDS = 4096
+
+
+class Tolerance(BaseModel):
+    """How far a number may be off; either suffices."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    abs: Annotated[float, Field(ge=0)] | None = None
+    rel: Annotated[float, Field(ge=0)] | None = None
+
+
+class MathParams(Params):
+    """The reference and how to compare with it."""
+
+    answer: str | Annotated[tuple[str, ...], Field(min_length=1)] = Field(
+        description="the gold in LaTeX or plain text, or several of which any counts"
+    )
+    tolerance: Tolerance | None = None
+    percent: Literal["lenient", "strict"] = "lenient"
+    units: Literal["optional", "required"] = "optional"
+    list_order: Literal["free", "kept"] = "free"
+    extraction: Literal["standard", "boxed", "lenient"] = "standard"
+    mode: Literal["standard", "math-verify"] = Field(
+        "standard", description="`math-verify` reproduces that library's verdicts"
+    )
+
+    @property
+    def golds(self) -> tuple[str, ...]:
+        """The reference as a sequence."""
+        return (self.answer,) if isinstance(self.answer, str) else self.answer
+
+    @property
+    def policy(self) -> Policy:
+        """The options that equality depends on."""
+        tolerance = self.tolerance or Tolerance()
+        return Policy(
+            absolute=_decimal(tolerance.abs),
+            relative=_decimal(tolerance.rel),
+            percent_is_lenient=self.percent == "lenient",
+            needs_units=self.units == "required",
+            keeps_order=self.list_order == "kept",
+        )
+
+
+def _decimal(number: float | None) -> Fraction | None:
+    """The decimal that was written, not the binary fraction nearest to it."""
+    return None if number is None else Fraction(repr(number))
+
+
+@lru_cache(maxsize=_CACHED_GOLDS)
+def _prepared(golds: tuple[str, ...], policy: Policy) -> tuple[judge.Gold, ...]:
+    return tuple(judge.read_gold(gold, policy) for gold in golds)
+
+
+class MathChecker(Checker[MathParams]):
+    """Compares a mathematical answer with a gold."""
+
+    name: ClassVar[str] = "math"
+    version: ClassVar[str] = "1"
+    Params: ClassVar[type[Params]] = MathParams
+    examples: ClassVar[tuple[Example, ...]] = (
+        Example(r"So it is $\boxed{0.5}$.", {"answer": r"\frac12"}, 1.0),
+        Example("**Final answer:** $x = 3$", {"answer": "3"}, 1.0),
+        Example(r"\boxed{(x+1)^2}", {"answer": "x^2+2x+1"}, 1.0),
+        Example(r"\boxed{2 \text{ or } 3}", {"answer": "2"}, 0.0, Outcome.WRONG_ANSWER),
+        Example(r"\boxed{10 \text{ m}}", {"answer": r"10 \text{ cm}"}, 0.0, Outcome.WRONG_ANSWER),
+        Example(r"\boxed{9^{9^{9^{9}}}}", {"answer": "1"}, 0.0, note="refused by its size"),
+        Example("It might be 7.", {"answer": "7"}, 0.0, Outcome.NO_ANSWER),
+        Example(r"\boxed{1}", {"answer": r"\frac{1}{"}, None, Outcome.BAD_REFERENCE),
+    )
+
+    def prepare(self, params: MathParams) -> None:
+        """Reads the gold.
+
+        Raises:
+            BadReference: it doesn't parse, or doesn't equal itself.
+        """
+        if params.mode == "standard":
+            _prepared(params.golds, params.policy)
+        else:
+            from verifier_server.checkers.math import compat
+
+            compat.read_golds(params.golds)
+
+    def check(self, completion: str, params: MathParams, ctx: CheckContext) -> Judgement:
+        """Judges. See the base class."""
+        if params.mode == "math-verify":
+            from verifier_server.checkers.math import compat
+
+            return compat.check_math_verify(completion, params.golds)
+        golds = _prepared(params.golds, params.policy)
+        found = extract(completion, params.extraction)
+        if isinstance(found, Missing):
+            return Judgement.reject(Outcome.NO_ANSWER, found.why)
+        return judge.judge(found, golds, params.policy, ctx.prompt)
+
+    def warm(self) -> None:
+        """Imports and starts what the slower paths need."""
+        from verifier_server.checkers.math import compat, numeric, units
+
+        numeric.warm()
+        units.warm()
+        compat.warm()
+
+
+__all__ = ["MathChecker", "MathParams", "Mapping", "Any"]

@@ -1,0 +1,75 @@
+"""Named compatibility modes: another grader's published rules, for who must match an old run.
+
+`math-verify` calls that library itself. Its own time-outs use signals and stay off: the worker
+is killed from outside. What our size check refuses never reaches it.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from verifier_server.checkers.completion import after_think
+from verifier_server.checkers.math.faults import MathFault
+from verifier_server.checkers.math.tokens import MAX_CHARS, tokenize
+from verifier_server.errors import BadReference
+from verifier_server.verdict import Judgement, Outcome
+
+_TAIL = 4 * MAX_CHARS  # of a completion that is searched; the library is superlinear in it
+
+
+def read_golds(golds: tuple[str, ...]) -> list[list[Any]]:
+    """What the library makes of each gold.
+
+    Raises:
+        BadReference: it makes nothing of one.
+    """
+    parsed = [_parse(gold if "$" in gold else f"${gold}$") for gold in golds]
+    for gold, values in zip(golds, parsed, strict=True):
+        if not values:
+            raise BadReference(f"Math-Verify can't parse the reference {gold[:200]!r}")
+    return parsed
+
+
+def check_math_verify(completion: str, golds: tuple[str, ...]) -> Judgement:
+    """Judges by Math-Verify.
+
+    Raises:
+        BadReference: the library can't parse a gold.
+    """
+    from math_verify import verify
+
+    parsed_golds = read_golds(golds)
+    text = after_think(completion)
+    if text is None:
+        return Judgement.reject(Outcome.NO_ANSWER, "the thinking is unfinished")
+    answer = _parse(text[-_TAIL:])
+    if not answer:
+        return Judgement.reject(Outcome.NO_ANSWER, "Math-Verify found no answer")
+    shown = str(answer[-1])[:200]
+    if any(verify(gold, answer, timeout_seconds=None) for gold in parsed_golds):
+        return Judgement.accept(answer=shown)
+    return Judgement.reject(Outcome.WRONG_ANSWER, "not equal by Math-Verify", answer=shown)
+
+
+def _parse(text: str) -> list[Any]:
+    from math_verify import parse
+
+    _silence()
+    return list(parse(text, parsing_timeout=None))
+
+
+def _silence() -> None:
+    """The library logs each text that it can't parse, completions and all."""
+    for name in ("math_verify", "latex2sympy2_extended"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+def warm() -> None:
+    """Imports the library and its parser, and runs both once."""
+    from math_verify import verify
+
+    verify(_parse("$\\frac{1}{2}$"), _parse("$0.5$"), timeout_seconds=None)
+
+
+__all__ = ["MathFault", "check_math_verify", "read_golds", "tokenize", "warm"]

@@ -1,0 +1,87 @@
+"""`\\begin … \\end`: matrices and functions by cases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from verifier_server.checkers.math.faults import Malformed, Unsupported
+from verifier_server.checkers.math.tokens import Kind, Token
+from verifier_server.checkers.math.values import Cases, Matrix, Value
+
+_MATRICES = {
+    "matrix": "", "pmatrix": "", "bmatrix": "", "Bmatrix": "", "smallmatrix": "", "array": "",
+    "vmatrix": "det", "Vmatrix": "norm",
+}  # fmt: skip
+_CONDITION_WORDS = frozenset({"if", "for", "when", "where"})
+_OTHERWISE = frozenset({"otherwise", "else"})
+
+
+def is_environment(tokens: list[Token]) -> bool:
+    """Whether one environment takes up all of it."""
+    depth = 0
+    for at, token in enumerate(tokens):
+        if token.kind is Kind.STRUCTURE:
+            depth += (token.text == "begin") - (token.text == "end")
+        if depth == 0:
+            return at > 0 and at + 4 == len(tokens)
+    return False
+
+
+def parse_environment(tokens: list[Token], value: Callable[[list[Token]], Value]) -> Value:
+    """The matrix or function by cases; `value` reads what stands in a cell.
+
+    Raises:
+        Unsupported: the environment is neither.
+        Malformed: rows differ in length, or a cell is empty.
+    """
+    name = tokens[2].text
+    body = tokens[4:-4]
+    if name == "array":
+        body = _without_columns(body)
+    rows = [row for row in _cells(body) if row != [[]]]
+    if name == "cases":
+        return Cases(tuple(_case(row, value) for row in rows))
+    if name not in _MATRICES:
+        raise Unsupported(f"uses the environment {name}")
+    if len({len(row) for row in rows}) != 1:
+        raise Malformed("has a matrix with rows of different lengths")
+    return Matrix(tuple(tuple(value(cell) for cell in row) for row in rows), _MATRICES[name])
+
+
+def _without_columns(body: list[Token]) -> list[Token]:
+    if body and body[0].text == "{":
+        closing = next((i for i, t in enumerate(body) if t.kind is Kind.CLOSE), 0)
+        return body[closing + 1 :]
+    return body
+
+
+def _cells(body: list[Token]) -> list[list[list[Token]]]:
+    rows: list[list[list[Token]]] = [[[]]]
+    depth = 0
+    for token in body:
+        depth += (token.kind is Kind.OPEN) - (token.kind is Kind.CLOSE)
+        sign = token.text if token.kind is Kind.SIGN and depth == 0 else ""
+        if sign == "\\\\":
+            rows.append([[]])
+        elif sign == "&":
+            rows[-1].append([])
+        elif not (token.kind is Kind.STRUCTURE and token.text == "hline"):
+            rows[-1][-1].append(token)
+    return rows
+
+
+def _case(
+    row: list[list[Token]], value: Callable[[list[Token]], Value]
+) -> tuple[Value, Value | None]:
+    if len(row) != 2:
+        raise Unsupported("has a case without its condition")
+    outcome, condition = row
+    if outcome and outcome[-1].text in (",", ";"):
+        outcome = outcome[:-1]
+    while condition and condition[0].text.lower() in _CONDITION_WORDS:
+        condition = condition[1:]
+    while condition and condition[-1].text in (",", ".", ";"):
+        condition = condition[:-1]
+    if [t.text.lower() for t in condition] in [[word] for word in _OTHERWISE]:
+        return value(outcome), None
+    return value(outcome), value(condition)

@@ -1,0 +1,252 @@
+"""When an answer is the gold: the rules for each form, with a reason for each refusal.
+
+The gold's form decides. Numbers inside any form are compared by `scalars`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from verifier_server.checkers.math import chains, groups, measures, realsets, scalars
+from verifier_server.checkers.math import expr as ex
+from verifier_server.checkers.math.chains import is_equation
+from verifier_server.checkers.math.policy import YES, Match, Policy, no
+from verifier_server.checkers.math.values import (
+    BaseNumeral,
+    Cases,
+    Clock,
+    Form,
+    Labelled,
+    Matrix,
+    Named,
+    Percent,
+    Quantity,
+    Ratio,
+    Relation,
+    Scalar,
+    Several,
+    Text,
+    Value,
+)
+
+_FLIPPED = {">": "<", ">=": "<="}
+
+
+def match(gold: Value, answer: Value, policy: Policy) -> Match:
+    """Judges a value by the gold.
+
+    Raises:
+        TooLarge: the answer can't be evaluated within bounds.
+    """
+    if gold == answer:
+        return YES
+    wrapped = _match_wrapped(gold, answer, policy)
+    if wrapped is not None:
+        return wrapped
+    if realsets.describes_reals(gold) and realsets.describes_reals(answer):
+        return _match_reals(gold, answer, policy)
+    if isinstance(gold, Several) or isinstance(answer, Several):
+        return groups.match_several(gold, answer, policy, match)
+    return _match_single(gold, answer, policy)
+
+
+def settled(value: Value, policy: Policy) -> Value:
+    """What a chain of equations comes to.
+
+    Raises:
+        FalseLink: it equates things that differ.
+        TooLarge: as above.
+    """
+    return chains.settle(value, lambda a, b: match(a, b, policy).ok or match(b, a, policy).ok)
+
+
+def _match_wrapped(gold: Value, answer: Value, policy: Policy) -> Match | None:
+    """Names, labels and choices around a value; None if there are none."""
+    match_inner: Callable[[Value, Value], Match] = lambda g, a: match(g, a, policy)  # noqa: E731
+    match (gold, answer):
+        case Labelled(letter, inner), Labelled(other, value):
+            return match_inner(inner, value) if letter == other else no("another choice")
+        case Labelled(letter, inner), _:
+            return YES if _choice(answer) == letter else match_inner(inner, answer)
+        case Text(), Labelled(letter, _) if _choice(gold):
+            return YES if _choice(gold) == letter else no("another choice")
+        case _, Labelled(_, inner):
+            return match_inner(gold, inner)
+        case Relation(), Named() if is_equation(gold):
+            return _match_equations(gold, _equation(answer))
+        case Named(), Relation() if is_equation(answer) and len(answer.sides) == 2:
+            as_equation = _match_equations(_equation(gold), answer)
+            return as_equation if as_equation.ok else match_inner(gold.value, answer.sides[-1])
+        case Named(), Named():
+            return match_inner(gold.value, _with_variable(answer, gold))
+        case Named(_, inner), _:
+            return match_inner(inner, answer)
+        case _, Named(_, inner):
+            return match_inner(gold, inner)
+    return None
+
+
+def _with_variable(answer: Named, gold: Named) -> Value:
+    """The answer's value, its function's variable called as the gold's."""
+    if answer.of and gold.of and answer.of != gold.of and isinstance(answer.value, Scalar):
+        return Scalar(ex.rename(answer.value.expr, answer.of, gold.of))
+    return answer.value
+
+
+def _equation(named: Named) -> Relation:
+    return Relation((Scalar(ex.Sym(named.name)), named.value), ("=",))
+
+
+def _match_equations(gold: Relation, answer: Relation) -> Match:
+    return YES if chains.same_equation(gold, answer) else no("it is another equation")
+
+
+def _match_reals(gold: Value, answer: Value, policy: Policy) -> Match:
+    match (gold, answer):
+        case Several(_, golds, closed), Several(_, answers, other) if len(golds) == len(answers):
+            if closed == other and not isinstance(golds[0], Relation):
+                pairs = [match(g, a, policy) for g, a in zip(golds, answers, strict=True)]
+                return next((pair for pair in pairs if not pair.ok), YES)
+    same = realsets.same_reals(gold, answer)
+    if same is None:
+        return _match_relations(gold, answer)
+    return YES if same else no("it is another set of numbers")
+
+
+def _match_relations(gold: Value, answer: Value) -> Match:
+    """Inequalities that are not solved: side by side, whichever way they are turned."""
+    if not isinstance(gold, Relation) or not isinstance(answer, Relation):
+        return no("it is not solved for the unknown")
+    (first, signs), (second, others) = _turned(gold), _turned(answer)
+    if signs != others:
+        return no("it is another relation")
+    for one, two in zip(first, second, strict=True):
+        if not match(one, two, Policy()).ok:
+            return no("it is another relation")
+    return YES
+
+
+def _turned(relation: Relation) -> tuple[tuple[Value, ...], tuple[str, ...]]:
+    if all(sign in _FLIPPED for sign in relation.signs):
+        signs = tuple(_FLIPPED[sign] for sign in reversed(relation.signs))
+        return relation.sides[::-1], signs
+    return relation.sides, relation.signs
+
+
+def _match_single(gold: Value, answer: Value, policy: Policy) -> Match:
+    match (gold, answer):
+        case Relation(), Relation() if is_equation(gold) and is_equation(answer):
+            return _match_equations(gold, answer)
+        case Relation(), _:
+            return no("the reference is a relation, the answer is none")
+        case _, Relation():
+            return no("it is a relation, not a value")
+        case (Scalar() | Percent() | Quantity() | BaseNumeral()), (
+            Scalar() | Percent() | Quantity() | BaseNumeral()
+        ):
+            return measures.match_measures(gold, answer, policy)
+        case Text(), _:
+            return _match_text(gold, answer)
+        case _, Text(_, letters) if letters and isinstance(gold, Scalar):
+            return _match_letters(gold, letters, policy)
+        case Ratio(), Ratio():
+            return _match_ratios(gold, answer, policy)
+        case Ratio((a, b)), Scalar():
+            return match(Scalar(ex.Div(a, b)), answer, policy)
+        case Scalar(), Ratio((a, b)):
+            return match(gold, Scalar(ex.Div(a, b)), policy)
+        case Clock(hour, minute, _), Ratio((a, b)):
+            return YES if (a, b) == (ex.integer(hour), ex.integer(minute)) else no("another time")
+        case Ratio((a, b)), Clock(hour, minute, _):
+            return YES if (a, b) == (ex.integer(hour), ex.integer(minute)) else no("another time")
+        case Clock(), Clock():
+            return no("it is another time of day")
+        case Matrix(), Matrix():
+            return _match_matrices(gold, answer, policy)
+        case Cases(), Cases():
+            return _match_cases(gold, answer, policy)
+    return no("it is of another kind than the reference")
+
+
+def _choice(value: Value) -> str:
+    """The letter of a multiple-choice answer, or ""."""
+    match value:
+        case Text(words) if len(words) == 1:
+            return words
+        case Scalar(ex.Sym(name)) if len(name) == 1 and name.isupper():
+            return name.lower()
+        case Scalar(ex.Const("e")):
+            return "e"
+    return ""
+
+
+def _match_text(gold: Text, answer: Value) -> Match:
+    if isinstance(answer, Text) and answer.words == gold.words:
+        return YES
+    if _choice(gold) and _choice(gold) == _choice(answer):
+        return YES
+    if gold.letters and isinstance(answer, Scalar):
+        return match(_as_product(gold.letters), answer, Policy())
+    return no("it says something else")
+
+
+def _match_letters(gold: Scalar, letters: str, policy: Policy) -> Match:
+    if len(letters) > 4:
+        return no("it is a word")
+    return match(gold, _as_product(letters), policy)
+
+
+def _as_product(letters: str) -> Scalar:
+    factors = tuple(ex.Const(c) if c in "ei" else ex.Sym(c) for c in letters)
+    return Scalar(factors[0] if len(factors) == 1 else ex.Mul(factors))
+
+
+def _match_ratios(gold: Ratio, answer: Ratio, policy: Policy) -> Match:
+    wrong = no("it is another ratio")
+    if len(gold.parts) != len(answer.parts):
+        return wrong
+    # 12:00 is a time; nothing is proportional to zero.
+    zero = ex.integer(0)
+    if zero in gold.parts or zero in answer.parts:
+        return wrong
+    first, *rest = zip(gold.parts, answer.parts, strict=True)
+    for part in rest:
+        crossed = ex.Mul((first[0], part[1])), ex.Mul((part[0], first[1]))
+        if not scalars.match_scalars(*crossed, policy).ok:
+            return wrong
+    return YES
+
+
+def _match_matrices(gold: Matrix, answer: Matrix, policy: Policy) -> Match:
+    shapes = [(len(m.rows), len(m.rows[0]), m.kind) for m in (gold, answer)]
+    if shapes[0] != shapes[1]:
+        return no("it is a matrix of another shape")
+    for golds, answers in zip(gold.rows, answer.rows, strict=True):
+        for one, two in zip(golds, answers, strict=True):
+            found = match(one, two, policy)
+            if not found.ok:
+                return no(f"an entry of the matrix differs: {found.why}")
+    return YES
+
+
+def _match_cases(gold: Cases, answer: Cases, policy: Policy) -> Match:
+    if len(gold.rows) != len(answer.rows):
+        return no("it has another number of cases")
+    left = list(answer.rows)
+    for value, condition in gold.rows:
+        for row in left:
+            if match(value, row[0], policy).ok and _same_condition(condition, row[1], policy):
+                left.remove(row)
+                break
+        else:
+            return no("a case differs")
+    return YES
+
+
+def _same_condition(gold: Value | None, answer: Value | None, policy: Policy) -> bool:
+    if gold is None or answer is None:
+        return gold is answer
+    return match(gold, answer, policy).ok
+
+
+__all__ = ["Form", "match", "settled"]

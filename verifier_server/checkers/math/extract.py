@@ -1,0 +1,294 @@
+"""From a completion to the text of its answer: one documented order.
+
+1. Only what follows the last `</think>` counts; an unfinished `<think>` holds no answer.
+2. The last `\\boxed` or `\\fbox`. One that never closes is no answer, and nothing else is then.
+3. The last `<answer>…</answer>`.
+4. The last "the (final) answer is …" or "Answer: …".
+5. The last line that starts with `####`.
+6. The whole completion, if it is no more than one expression.
+7. Only if lenient: the last number.
+
+Every search is one pass over the text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from verifier_server.checkers.completion import after_think
+
+Mode = Literal["standard", "boxed", "lenient"]
+How = Literal["box", "tag", "phrase", "hashes", "whole", "number"]
+
+MAX_WHOLE = 4096  # a longer completion is not just an expression
+_MAX_BOXES = 1000
+_MAX_WORDS = 6  # nor is one with more words
+
+_BOX = re.compile(r"\\(?:boxed|fbox|framebox)(?![A-Za-z])\s*")
+_BARE_BOX = re.compile(r"[-+]?\d[\d.,/]*|[-+]?\.\d+")
+_OPENING_TAG, _CLOSING_TAG = "<answer>", "</answer>"
+_HASHES = re.compile(r"^[ \t]*####[ \t]*([^\n]*)$", re.MULTILINE)
+_PHRASE = re.compile(
+    r"\banswer(?:[ \t]*\*\*)?(?:[ \t]+is|[ \t]*[:=\uff1a]|[ \t]+would[ \t]+be)"
+    r"|\u7b54\u6848(?:\u662f|\u4e3a|\u70ba|[:\uff1a])"
+    r"|\brespuesta(?:[ \t]+final)?(?:[ \t]+es|[ \t]*:)|\br\u00e9ponse(?:[ \t]+finale)?(?:[ \t]+est|[ \t]*:)"
+    r"|\bAntwort(?:[ \t]+ist|[ \t]+lautet|[ \t]*:)|\b\u043e\u0442\u0432\u0435\u0442[ \t]*:",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(r"^[#*_ \t]*final[ \t]+answer[#*_: \t]*$", re.IGNORECASE | re.MULTILINE)
+_SENTENCE_END = re.compile(
+    r"[.!?\u3002](?=[\s*_]|$)(?<![ap]\.m\.)|\n|,?[ \t](?:because|since|which|so[ \t]that|as[ \t]we)\b"
+)
+_DISPLAY = {"$$": "$$", "\\[": "\\]", "\\(": "\\)", "$": "$"}
+_OR = re.compile(r"(?:or|oder|ou|\u0438\u043b\u0438|\u6216\u8005?|and/or)(?![a-z])", re.IGNORECASE)
+_AND = re.compile(r"(?:and|und|et|&|,|;|\u548c)", re.IGNORECASE)
+_AROUND = " \t\r\n$.:;*_\\()[]{}"
+_NUMBER = re.compile(r"-?(?:\d[\d,]*\d|\d)(?:\.\d+)?(?:/\d+)?%?|-?\.\d+")
+_FENCE = re.compile(r"^```[A-Za-z]*\n(.*?)\n?```$", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """An answer's text and where it stood.
+
+    Attributes:
+        text: the answer, without the markup around it.
+        how: the rule that found it.
+        span: its place in the completion, in characters.
+        alternatives: the texts that the completion offers with it, joined by "or".
+        boxes: all boxes, if there are several and the last is the answer.
+    """
+
+    text: str
+    how: How
+    span: tuple[int, int]
+    alternatives: tuple[str, ...] = ()
+    boxes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """No answer was found, because."""
+
+    why: str
+
+
+def extract(completion: str, mode: Mode = "standard") -> Extracted | Missing:
+    """Finds the answer of a completion."""
+    rest = after_think(completion)
+    if rest is None:
+        return Missing("the thinking is unfinished")
+    offset = len(completion) - len(rest)
+    boxed = _boxed(rest)
+    if boxed is not None:
+        return _moved(boxed, offset)
+    if mode == "boxed":
+        return Missing("there is no \\boxed answer")
+    for rule in (_tagged, _phrase, _hashes, _whole):
+        found = rule(rest)
+        if found is not None:
+            return _moved(found, offset)
+    if mode == "lenient":
+        last = None
+        for last in _NUMBER.finditer(rest):  # noqa: B007 - the last one is wanted
+            pass
+        if last is not None:
+            return _moved(Extracted(last.group(), "number", last.span()), offset)
+    return Missing("there is no answer in a form that counts")
+
+
+def _moved(found: Extracted | Missing, offset: int) -> Extracted | Missing:
+    if isinstance(found, Missing) or not offset:
+        return found
+    span = (found.span[0] + offset, found.span[1] + offset)
+    return Extracted(found.text, found.how, span, found.alternatives, found.boxes)
+
+
+# -- boxes ---------------------------------------------------------------------------------
+
+
+def _boxed(text: str) -> Extracted | Missing | None:
+    starts = list(_BOX.finditer(text))
+    if not starts:
+        return None
+    if len(starts) > _MAX_BOXES:
+        return Missing(f"there are more than {_MAX_BOXES} boxes")
+    closing = _closing_braces(text)
+    boxes: list[tuple[int, int, int, int]] = []  # command start, content start and end, end
+    for start in starts:
+        if boxes and start.start() < boxes[-1][3]:
+            continue  # inside the box before
+        at = start.end()
+        if text.startswith("{", at):
+            end = closing.get(at)
+            if end is None:
+                return Missing("the \\boxed answer never closes")
+            boxes.append((start.start(), at + 1, end, end + 1))
+        else:
+            bare = _BARE_BOX.match(text, at)
+            if bare:
+                boxes.append((start.start(), at, bare.end(), bare.end()))
+    if not boxes:
+        return None
+    last = boxes[-1]
+    contents = tuple(_unboxed(text[box[1] : box[2]]) for box in boxes)
+    return Extracted(
+        contents[-1], "box", (last[1], last[2]), _offered(text, boxes, contents), contents
+    )
+
+
+def _closing_braces(text: str) -> dict[int, int]:
+    """Where each brace closes, by where it opens. Escaped braces don't count."""
+    closing: dict[int, int] = {}
+    stack: list[int] = []
+    at = 0
+    for brace in re.finditer(r"\\.|[{}]", text, re.DOTALL):
+        at = brace.start()
+        if brace.group() == "{":
+            stack.append(at)
+        elif brace.group() == "}" and stack:
+            closing[stack.pop()] = at
+    return closing
+
+
+def _unboxed(content: str) -> str:
+    """The content; a box that holds nothing but a box is one box."""
+    content = content.strip().rstrip(".,;") if not content.rstrip().endswith("\\,") else content
+    return content.strip()
+
+
+def _offered(
+    text: str, boxes: list[tuple[int, int, int, int]], contents: tuple[str, ...]
+) -> tuple[str, ...]:
+    """What stands beside the last box as an alternative to it."""
+    offered = [contents[-1]]
+    for (_, _, _, end), (start, *_), content in zip(
+        boxes[-2::-1], boxes[:0:-1], contents[-2::-1], strict=True
+    ):
+        if not _OR.fullmatch(text[end:start].strip(_AROUND)):
+            break
+        offered.append(content)
+    after = text[boxes[-1][3] : boxes[-1][3] + 200].lstrip(_AROUND)
+    joined = _OR.match(after)
+    if joined:
+        offered.append(_next_value(after[joined.end() :]))
+    before = text[max(0, boxes[-len(offered)][0] - 200) : boxes[-len(offered)][0]].rstrip(_AROUND)
+    if len(boxes) >= len(offered) and re.search(r"[\d$)}]\s*\$?\s*(?:or|oder|ou)$", before):
+        offered.append(_last_value(before))
+    found = tuple(value for value in offered if value)
+    return found if len(found) > 1 else ()
+
+
+def _next_value(text: str) -> str:
+    """The mathematics that a text starts with, or "" if it starts with prose."""
+    text = text.lstrip()
+    dollars = re.match(r"\$([^$\n]*)\$", text)
+    if dollars:
+        return dollars.group(1)
+    plain = re.match(r"[-+]?[\d.][^\s,;$]*", text)
+    return plain.group().rstrip(".") if plain else ""
+
+
+def _last_value(text: str) -> str:
+    text = text.rsplit(None, 1)[0].rstrip()
+    if text.endswith("$") and text.count("$") > 1:
+        return text[text.rindex("$", 0, -1) + 1 : -1]
+    return text.split()[-1].strip("$") if text.split() else ""
+
+
+# -- tags, phrases, hashes -----------------------------------------------------------------
+
+
+def _tagged(text: str) -> Extracted | None:
+    lowered = text.lower()
+    end = lowered.rfind(_CLOSING_TAG)
+    start = lowered.rfind(_OPENING_TAG, 0, max(end, 0))
+    if start < 0:
+        return None
+    start += len(_OPENING_TAG)
+    inner = text[start:end]
+    found = _phrase(inner)
+    if found is not None:
+        span = (start + found.span[0], start + found.span[1])
+        return Extracted(found.text, "tag", span)
+    return Extracted(clean(inner), "tag", (start, end))
+
+
+def _phrase(text: str) -> Extracted | None:
+    last = None
+    for last in _PHRASE.finditer(text):  # noqa: B007 - the last one is wanted
+        pass
+    heading = None
+    for heading in _HEADING.finditer(text):  # noqa: B007
+        pass
+    if heading is not None and (last is None or heading.end() > last.end()):
+        last = heading
+    if last is None:
+        return None
+    start = last.end()
+    while start < len(text) and text[start] in " \t\r\n:*_=":
+        start += 1
+    end = _end_of_statement(text, start)
+    return Extracted(clean(text[start:end]), "phrase", (start, end))
+
+
+def _end_of_statement(text: str, start: int) -> int:
+    """Where the sentence ends; displayed mathematics at its beginning belongs to it whole."""
+    at = start
+    for opening, closing in _DISPLAY.items():
+        if text.startswith(opening, start):
+            end = text.find(closing, start + len(opening))
+            if end > 0:
+                at = end + len(closing)
+            break
+    stop = _SENTENCE_END.search(text, at)
+    return stop.start() if stop else len(text)
+
+
+def _hashes(text: str) -> Extracted | None:
+    last = None
+    for last in _HASHES.finditer(text):  # noqa: B007 - the last one is wanted
+        pass
+    if last is None or not last.group(1).strip():
+        return None
+    return Extracted(clean(last.group(1)), "hashes", last.span(1))
+
+
+def _whole(text: str) -> Extracted | None:
+    if len(text) > MAX_WHOLE or not text.strip():
+        return None
+    answer = clean(text)
+    words = re.findall(r"[^\W\d_]{2,}", re.sub(r"\\[A-Za-z]+", " ", answer))
+    if not answer or len(words) > _MAX_WORDS or "\n\n" in answer:
+        return None
+    return Extracted(answer, "whole", (0, len(text)))
+
+
+def clean(text: str) -> str:
+    """The text without Markdown, fences and math delimiters around it."""
+    text = text.strip()
+    fence = _FENCE.match(text)
+    if fence:
+        text = fence.group(1).strip()
+    for _ in range(8):
+        before = text
+        for opening, closing in (
+            ("**", "**"), ("__", "__"), ("`", "`"), ("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"),
+            ("$", "$"), ("*", "*"), ("\\displaystyle", ""),
+        ):  # fmt: skip
+            if _encloses(text, opening, closing):
+                text = text[len(opening) : len(text) - len(closing)].strip()
+        if text.endswith((".", ",", ";")) and not text.endswith(("...", "\\,", "\\;", "m.")):
+            text = text[:-1].rstrip()
+        if text == before:
+            break
+    return text.replace("**", " ").strip()
+
+
+def _encloses(text: str, opening: str, closing: str) -> bool:
+    inner = len(text) - len(opening) - len(closing)
+    if inner <= 0 or not text.startswith(opening) or not text.endswith(closing):
+        return False
+    return not closing or text.find(closing, len(opening)) == len(text) - len(closing)

@@ -1,0 +1,268 @@
+"""One value without separators: money, percent, numerals with a base, units, times, words."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from verifier_server.checkers.math import expr as ex
+from verifier_server.checkers.math import lexicon, units, words
+from verifier_server.checkers.math.expr import Expr
+from verifier_server.checkers.math.faults import Malformed, Unsupported
+from verifier_server.checkers.math.grammar import parse_expression
+from verifier_server.checkers.math.tokens import Kind, Token
+from verifier_server.checkers.math.values import (
+    BaseNumeral,
+    Clock,
+    Form,
+    Labelled,
+    Percent,
+    Quantity,
+    Ratio,
+    Scalar,
+    Several,
+    Text,
+    Value,
+)
+
+_MONEY = frozenset("$€£¥¢")
+_PERCENT_WORDS = frozenset({"percent", "pct"})
+_ORDINAL_ENDINGS = frozenset({"st", "nd", "rd", "th"})
+_HALVES = frozenset({"am", "pm"})
+_BASE_WORDS = {**lexicon.NUMBER_WORDS, "binary": 2, "octal": 8, "decimal": 10, "hex": 16}
+_MAX_BASE = 36
+_WORDY = (Kind.TEXT, Kind.WORD)
+
+
+def parse_leaf(tokens: list[Token]) -> Value:
+    """The value of tokens in which nothing separates, relates or encloses the whole.
+
+    Raises:
+        Malformed, Unsupported, TooLarge: there is none.
+    """
+    for reader in (_choice, _words, _numeral, _money, _percent, _ordinal, _ratio, _quantity):
+        value = reader(tokens)
+        if value is not None:
+            return value
+    return scalar(parse_expression(tokens))
+
+
+def scalar(tree: Expr) -> Value:
+    """An expression as a value; with `\\pm`, both of its values."""
+    both = ex.branches(tree)
+    if len(both) == 1:
+        return Scalar(tree)
+    return Several(Form.BOTH_SIGNS, tuple(Scalar(branch) for branch in both))
+
+
+def quantity_reading(tokens: list[Token]) -> Quantity | None:
+    """`5 m` as five metres, which is first read as a product; None if it can't be a quantity."""
+    at = next((i for i, t in enumerate(tokens) if _may_be_unit(t)), 0)
+    if not at:
+        return None
+    try:
+        unit = units.parse_unit(tokens[at:], known_only=True)
+        return Quantity(parse_expression(tokens[:at]), unit) if unit else None
+    except (Malformed, Unsupported):
+        return None
+
+
+def _may_be_unit(token: Token) -> bool:
+    return token.kind in _WORDY or (token.kind is Kind.NAME and token.text not in ("pi", "e", "i"))
+
+
+def _choice(tokens: list[Token]) -> Value | None:
+    """`(D)`, `\\text{D.}` and `(D)\\ 12`."""
+    texts = [t.text for t in tokens]
+    if len(texts) >= 3 and texts[0] == "(" and texts[2] == ")" and _is_letter(tokens[1]):
+        letter, rest = texts[1], tokens[3:]
+        if not rest:
+            return Text(letter.lower(), letters=letter)
+        if tokens[1].kind is Kind.TEXT:
+            return Labelled(letter.lower(), parse_leaf(rest))
+    elif len(texts) == 1 and tokens[0].kind is Kind.TEXT and len(texts[0]) == 1:
+        return Text(texts[0].lower(), letters=texts[0])
+    elif len(texts) > 2 and tokens[0].kind is Kind.TEXT and _is_letter(tokens[0]):
+        if texts[1] in (".", ")", ":"):
+            return Labelled(texts[0].lower(), parse_leaf(tokens[2:]))
+    return None
+
+
+def _is_letter(token: Token) -> bool:
+    return token.kind in (Kind.TEXT, Kind.NAME) and len(token.text) == 1 and token.text.isupper()
+
+
+def _words(tokens: list[Token]) -> Value | None:
+    return words.parse_words(tokens) if words.is_wordy(tokens) else None
+
+
+def _numeral(tokens: list[Token]) -> Value | None:
+    """`3142_5`, `(10110)_2`, `1A_{16}`, `3142 \\text{ base } 5`."""
+    base, digits = _base_of(tokens)
+    if base is None:
+        return None
+    if [t.text for t in digits[:1]] == ["("] and digits[-1].text == ")":
+        digits = digits[1:-1]
+    if not digits or any(t.kind not in (Kind.NUMBER, Kind.NAME, Kind.WORD) for t in digits):
+        return None
+    spelled = "".join(t.text for t in digits).upper()
+    if not spelled.isalnum() or not spelled.isascii():
+        return None
+    if not 2 <= base <= _MAX_BASE or any(int(c, 36) >= base for c in spelled):
+        raise Malformed(f"has digits that base {base} lacks")
+    return BaseNumeral(spelled.lstrip("0") or "0", base)
+
+
+def _base_of(tokens: list[Token]) -> tuple[int | None, list[Token]]:
+    texts = [t.text.lower() for t in tokens]
+    size = 4 if texts[-1:] == ["}"] else 2
+    if len(texts) > size and texts[-size] == "_":
+        named = texts[-2] if size == 4 else texts[-1]
+        if size == 2 or texts[-3] == "{":
+            starts_right = tokens[0].kind is Kind.NUMBER or texts[0] == "(" or named.isdigit()
+            is_long = tokens[0].kind is not Kind.NAME or size < len(texts) - 1
+            if starts_right and is_long:
+                return _base_number(named), tokens[:-size]
+    if len(texts) > 2 and texts[-2] == "base":
+        return _base_number(texts[-1]), tokens[:-2]
+    return None, tokens
+
+
+def _base_number(named: str) -> int | None:
+    return int(named) if named.isdigit() and len(named) < 3 else _BASE_WORDS.get(named)
+
+
+def _money(tokens: list[Token]) -> Value | None:
+    signs = [i for i, t in enumerate(tokens) if t.kind is Kind.SIGN and t.text in _MONEY]
+    if len(signs) != 1:
+        return None
+    at = signs[0]
+    if at not in (0, 1, len(tokens) - 1) or (at == 1 and tokens[0].text not in "-+"):
+        return None
+    rest = tokens[:at] + tokens[at + 1 :]
+    inner = parse_leaf(rest)
+    unit = units.currency(tokens[at].text)
+    if isinstance(inner, Quantity) and inner.unit == unit:
+        return inner
+    if not isinstance(inner, Scalar):
+        raise Unsupported("has money that is no number")
+    return Quantity(inner.expr, unit)
+
+
+def _percent(tokens: list[Token]) -> Value | None:
+    last = tokens[-1]
+    is_sign = last.kind is Kind.SIGN and last.text == "%"
+    if not is_sign and not (last.kind in _WORDY and last.text.lower() in _PERCENT_WORDS):
+        return None
+    if len(tokens) == 1:
+        raise Malformed("has a percent sign without a number")
+    return Percent(parse_expression(tokens[:-1]))
+
+
+def _ordinal(tokens: list[Token]) -> Value | None:
+    texts = [t.text for t in tokens]
+    ending = next((t for t in texts[1:] if t in _ORDINAL_ENDINGS), None)
+    if ending is None or texts[1:] not in ([ending], ["^", "{", ending, "}"], ["^", ending]):
+        return None
+    return Scalar(parse_expression(tokens[:1])) if tokens[0].kind is Kind.NUMBER else None
+
+
+def _ratio(tokens: list[Token]) -> Value | None:
+    """`2:3:5`, `7 \\text{ to } 4`, `9:40 \\text{ a.m.}`."""
+    half = ""
+    if tokens[-1].kind in _WORDY and tokens[-1].text.lower() in _HALVES:
+        half, tokens = tokens[-1].text.lower(), tokens[:-1]
+    parts: list[list[Token]] = [[]]
+    depth = 0
+    for token in tokens:
+        depth += (token.kind is Kind.OPEN) - (token.kind is Kind.CLOSE)
+        is_colon = token.kind is Kind.SIGN and token.text == ":"
+        if depth == 0 and (is_colon or (token.kind in _WORDY and token.text == "to")):
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    if half:
+        return _clock([[t.text for t in part] for part in parts], half)
+    if len(parts) == 1:
+        return None
+    return Ratio(tuple(parse_expression(part) for part in parts))
+
+
+def _clock(parts: list[list[str]], half: str) -> Value | None:
+    numbers = [int(p[0]) for p in parts if len(p) == 1 and p[0].isdigit() and len(p[0]) <= 2]
+    if len(numbers) != len(parts) or len(numbers) > 2:
+        return None
+    return Clock(numbers[0], numbers[1] if len(numbers) == 2 else 0, half)
+
+
+def _quantity(tokens: list[Token]) -> Value | None:
+    """A number and what follows it: a unit, a noun, a degree sign, a word for a power of ten."""
+    at = _unit_start(tokens)
+    if at is None:
+        return None
+    number, rest = parse_expression(tokens[:at]), tokens[at:]
+    magnitude = lexicon.MAGNITUDE_WORDS.get(rest[0].text.lower())
+    if magnitude is not None:
+        return _with_unit(ex.scaled(number, Fraction(magnitude)), rest[1:])
+    if rest[0].text == "^":  # ^\circ
+        rest = [t for t in rest if t.text not in ("^", "{", "}")]
+    if rest[0].text == "deg":
+        minutes = _minutes(rest)
+        degrees = ex.as_number(number)
+        if minutes is not None and degrees is not None:
+            return Quantity(ex.Num(degrees + minutes), units.DEGREE)
+        if len(rest) == 1:
+            return Quantity(number, units.DEGREE)
+    return _with_unit(number, rest)
+
+
+def _with_unit(number: Expr, rest: list[Token]) -> Value:
+    unit = units.parse_unit(rest) if rest else None
+    return Quantity(number, unit) if unit else Scalar(number)
+
+
+def _minutes(rest: list[Token]) -> Fraction | None:
+    """The minutes and seconds of `30^\\circ 15' 20''`, in degrees."""
+    numbers = [t.text for t in rest if t.kind is Kind.NUMBER and t.text.isdigit()]
+    spelled = " ".join(t.text for t in rest)
+    if len(numbers) == 1 and spelled == f"deg {numbers[0]} '":
+        return Fraction(int(numbers[0]), 60)
+    if len(numbers) == 2 and spelled == f"deg {numbers[0]} ' {numbers[1]} ' '":
+        return Fraction(int(numbers[0]), 60) + Fraction(int(numbers[1]), 3600)
+    return None
+
+
+def _unit_start(tokens: list[Token]) -> int | None:
+    depth = 0
+    for at, token in enumerate(tokens):
+        depth += (token.kind is Kind.OPEN) - (token.kind is Kind.CLOSE)
+        if depth or not at:
+            continue
+        if token.kind is Kind.TEXT or (token.kind is Kind.WORD and _is_unit_word(tokens, at)):
+            return at
+        if token.text == "min" and at == len(tokens) - 1:
+            return at
+        is_degree = token.kind is Kind.SIGN and token.text in ("deg", "^")
+        if is_degree and _ends_in_degree(tokens[at:]):
+            return at
+    return None
+
+
+def _is_unit_word(tokens: list[Token], at: int) -> bool:
+    if any(t.kind not in (Kind.NUMBER, Kind.SIGN) for t in tokens[:at]):
+        return False
+    text = tokens[at].text
+    if len(text) > 4 or text.lower() in lexicon.MAGNITUDE_WORDS:
+        return True
+    try:
+        units.parse_unit([tokens[at]], known_only=True)
+    except Unsupported:
+        return False
+    return True
+
+
+def _ends_in_degree(rest: list[Token]) -> bool:
+    """Whether only a degree sign, and what may follow one, is left."""
+    texts = [t.text for t in rest if t.text not in ("^", "{", "}")]
+    return texts[:1] == ["deg"] and all(
+        text in ("'", "C", "F", "K") or text.isdigit() for text in texts[1:]
+    )

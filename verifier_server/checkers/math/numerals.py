@@ -1,0 +1,123 @@
+"""Written numbers: decimals with their digits, mixed numbers, powers of ten, periods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from verifier_server.checkers.math import expr as ex
+from verifier_server.checkers.math.expr import Expr, Num
+from verifier_server.checkers.math.faults import Malformed, TooLarge, Unsupported
+from verifier_server.checkers.math.tokens import Kind
+
+if TYPE_CHECKING:
+    from verifier_server.checkers.math.grammar import Parser
+
+MAX_DIGITS = 4000
+MAX_EXPONENT = 9999
+_PERIOD_COMMANDS = frozenset({"overline", "bar", "dot"})
+_REPEATS = 3  # 0.333… shows its period; 0.33… might go on as it likes
+
+
+def literal(text: str) -> Num:
+    """The number that `123`, `.045` or `4.7e-5` spells.
+
+    Raises:
+        TooLarge: it has too many digits or too large an exponent.
+    """
+    mantissa, _, exponent = text.lower().partition("e")
+    if len(mantissa) > MAX_DIGITS or len(exponent.lstrip("+-0")) > len(str(MAX_EXPONENT)):
+        raise TooLarge("has a number with too many digits")
+    whole, point, decimals = mantissa.partition(".")
+    digits = (whole + decimals).lstrip("0")
+    shift = int(exponent or "0")
+    value = _scaled(int(digits or "0"), shift - len(decimals))
+    if not point and not exponent:
+        return Num(value)
+    return Num(value, places=len(decimals) - shift, significant=len(digits) if point else 0)
+
+
+def _scaled(n: int, power_of_ten: int) -> Fraction:
+    if power_of_ten >= 0:
+        return Fraction(n * 10**power_of_ten)
+    return Fraction(n, 10**-power_of_ten)
+
+
+def number(parser: Parser, text: str) -> Num:
+    """The literal just read, with the period that may follow: `0.\\overline{27}`, `0.333…`."""
+    whole, _, decimals = text.partition(".")
+    token = parser.next
+    if token is None or "e" in text.lower():
+        return literal(text)
+    after = parser.tokens[parser.at + 1] if parser.at + 1 < len(parser.tokens) else None
+    if parser.sees(".") and after is not None and after.text in _PERIOD_COMMANDS:
+        parser.take()
+        return _with_period(whole, "", _period(parser))
+    if decimals and token.kind is Kind.STRUCTURE and token.text in _PERIOD_COMMANDS:
+        return _with_period(whole, decimals, _period(parser))
+    if decimals and parser.take_sign("..."):
+        if decimals[-_REPEATS:] != decimals[-1] * _REPEATS:
+            raise Unsupported("ends in dots that show no period")
+        return _with_period(whole, decimals.rstrip(decimals[-1]), decimals[-1])
+    return literal(text)
+
+
+def _period(parser: Parser) -> str:
+    digits = ""
+    while (token := parser.next) is not None and token.text in _PERIOD_COMMANDS:
+        parser.take()
+        braced = parser.sees_open("{")
+        if braced:
+            parser.take()
+        inner = parser.take()
+        if inner.kind is not Kind.NUMBER or not inner.text.isdigit():
+            raise Malformed("has a period without digits")
+        digits += inner.text
+        if braced:
+            parser.close("}")
+    if len(digits) > MAX_DIGITS:
+        raise TooLarge("has a period with too many digits")
+    return digits
+
+
+def _with_period(whole: str, decimals: str, period: str) -> Num:
+    fixed = literal(f"{whole}.{decimals}" if decimals else whole).value
+    scale = 10 ** len(decimals) * (10 ** len(period) - 1)
+    return Num(fixed + Fraction(int(period), scale))
+
+
+def mixed(whole: Num, part: Expr) -> Num | None:
+    """`3\\frac12` as 7/2, if it is a whole number before a proper fraction of literals."""
+    match part:
+        case ex.Div(Num(a, None), Num(b, None)) if whole.places is None and 0 < a < b:
+            if whole.value.denominator == a.denominator == b.denominator == 1:
+                return Num(whole.value + a / b)
+    return None
+
+
+def product(factors: Sequence[Expr]) -> Expr:
+    """The product; a number times a power of ten is one literal (`4.7\\times10^5`)."""
+    if len(factors) == 1:
+        return factors[0]
+    if len(factors) == 2:
+        match factors[0], factors[1]:
+            case Num() as mantissa, ex.Pow(Num(base), exponent) if base == 10:
+                shift = _small_integer(exponent)
+                if shift is not None:
+                    return _shifted(mantissa, shift)
+    return ex.Mul(tuple(factors))
+
+
+def _small_integer(exponent: Expr) -> int | None:
+    sign = 1
+    if isinstance(exponent, ex.Neg):
+        sign, exponent = -1, exponent.arg
+    if not isinstance(exponent, Num) or exponent.value.denominator != 1:
+        return None
+    return sign * int(exponent.value) if exponent.value <= MAX_EXPONENT else None
+
+
+def _shifted(mantissa: Num, shift: int) -> Num:
+    places = (mantissa.places or 0) - shift
+    return Num(mantissa.value * _scaled(1, shift), places, mantissa.significant)

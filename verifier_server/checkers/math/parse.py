@@ -1,0 +1,248 @@
+"""The text of an answer to its value: lists, sets, intervals, relations, environments.
+
+Splits at the loosest separator and recurses, so that `x<-1 \\text{ or } x>3` is two relations
+and `(1, \\frac12)` one tuple. What is inside one piece is read by `leaves`.
+"""
+
+from __future__ import annotations
+
+from verifier_server.checkers.math import environments
+from verifier_server.checkers.math import expr as ex
+from verifier_server.checkers.math.faults import Malformed, Unsupported
+from verifier_server.checkers.math.leaves import parse_leaf
+from verifier_server.checkers.math.tokens import Kind, Token, tokenize
+from verifier_server.checkers.math.values import (
+    EMPTY,
+    Dots,
+    Form,
+    Named,
+    Opaque,
+    Reals,
+    Relation,
+    Scalar,
+    Several,
+    Text,
+    Union_,
+    Value,
+)
+
+_EQUATIONS = frozenset({"=", "~="})
+_RELATIONS = frozenset({"=", "~=", "<", ">", "<=", ">=", "!=", "in"})
+_SEPARATORS = frozenset({",", ";", "or", "and"})
+_LEAD_INS = frozenset({"either", "both"})
+
+
+def parse(text: str, *, grouped_commas: bool = True) -> Value:
+    """The value that this text states. Notation without a form is `Opaque`.
+
+    Raises:
+        Malformed: it is no mathematics.
+        TooLarge: too long, or nested too deeply.
+    """
+    return parse_tokens(tokenize(text, grouped_commas=grouped_commas))
+
+
+def parse_tokens(tokens: list[Token]) -> Value:
+    """The same, of tokens.
+
+    Raises:
+        Malformed, TooLarge: as above.
+    """
+    while tokens and tokens[-1].text in (".", "!", "?") and _ends_sentence(tokens):
+        tokens = tokens[:-1]
+    if not tokens:
+        raise Malformed("is empty")
+    try:
+        return _value(tokens)
+    except Unsupported:
+        return Opaque(tuple(t.text for t in tokens))
+
+
+def _ends_sentence(tokens: list[Token]) -> bool:
+    return tokens[-1].text != "!" or tokens[-1].spaced or tokens[-2:-1] == []
+
+
+def _value(tokens: list[Token]) -> Value:
+    tokens = _unwrapped(tokens)
+    if not tokens:
+        raise Malformed("is empty")
+    for reader in (_separated, _union, _relation, _enclosed, _symbol):
+        value = reader(tokens)
+        if value is not None:
+            return value
+    return parse_leaf(tokens)
+
+
+def _unwrapped(tokens: list[Token]) -> list[Token]:
+    while len(tokens) > 1 and tokens[0].text == "{" and _matching(tokens) == len(tokens) - 1:
+        tokens = tokens[1:-1]
+    return tokens
+
+
+def _matching(tokens: list[Token]) -> int:
+    """Where the bracket that opens these tokens closes."""
+    depth = 0
+    for at, token in enumerate(tokens):
+        depth += (token.kind is Kind.OPEN) - (token.kind is Kind.CLOSE)
+        if depth == 0:
+            return at
+    return -1
+
+
+def _split(tokens: list[Token], signs: frozenset[str]) -> tuple[list[list[Token]], list[str]]:
+    """The pieces between these signs outside all brackets and environments, and the signs."""
+    pieces: list[list[Token]] = [[]]
+    found: list[str] = []
+    depth = 0
+    for token in tokens:
+        depth += (token.kind is Kind.OPEN) - (token.kind is Kind.CLOSE)
+        if token.kind is Kind.STRUCTURE:
+            depth += (token.text == "begin") - (token.text == "end")
+        if depth == 0 and token.kind is Kind.SIGN and token.text in signs:
+            pieces.append([])
+            found.append(token.text)
+        else:
+            pieces[-1].append(token)
+    return pieces, found
+
+
+def _separated(tokens: list[Token]) -> Value | None:
+    if tokens[0].kind is Kind.TEXT and tokens[0].text.lower() in _LEAD_INS:
+        tokens = tokens[1:]
+    pieces, signs = _split(tokens, _SEPARATORS)
+    if not signs:
+        return None
+    if not pieces[-1] and signs[-1] in (",", ";"):
+        pieces.pop()
+    # ", and" is one separator.
+    kept = [p for i, p in enumerate(pieces) if p or i in (0, len(pieces) - 1)]
+    if len(kept) < len(pieces) - sum(sign in ("or", "and") for sign in signs):
+        raise Malformed("has nothing between two commas")
+    items = tuple(_item(piece) for piece in kept)
+    if len(items) == 1:
+        return items[0]
+    form = Form.ALTERNATIVES if "or" in signs else Form.LIST
+    return Several(form, items)
+
+
+def _item(piece: list[Token]) -> Value:
+    if not piece:
+        raise Malformed("has an empty place in a list")
+    return Dots() if [t.text for t in piece] == ["..."] else _value(piece)
+
+
+def _union(tokens: list[Token]) -> Value | None:
+    pieces, signs = _split(tokens, frozenset({"cup", "minus"}))
+    if not signs:
+        return None
+    if "minus" in signs[:-1] or not all(pieces):
+        raise Unsupported("combines sets in an unusual way")
+    values = [_value(piece) for piece in pieces]
+    if signs[-1] == "minus":
+        return Union_(tuple(values[:-1]), minus=values[-1])
+    return Union_(tuple(values))
+
+
+def _relation(tokens: list[Token]) -> Value | None:
+    pieces, signs = _split(tokens, _RELATIONS)
+    if not signs:
+        return None
+    if not pieces[0] and len(pieces) == 2 and signs[0] in _EQUATIONS:
+        return _value(pieces[1])  # "= 5"
+    if not all(pieces):
+        raise Malformed(f"has nothing on one side of {signs[0]!r}")
+    if signs[0] == "in" and len(signs) == 1:
+        return Named("".join(t.text for t in pieces[0]), _value(pieces[1]))
+    if not set(signs) <= _EQUATIONS:
+        if "in" in signs:
+            raise Unsupported("mixes membership with other relations")
+        return Relation(tuple(_value(piece) for piece in pieces), tuple(signs))
+    name, of = _label(pieces[0])
+    if not name and len(pieces) == 2:
+        name, of = _label(pieces[1])
+        if name and not of:
+            pieces.reverse()  # 3 = x
+        else:
+            name = ""
+    if not name:
+        return Relation(tuple(_value(piece) for piece in pieces), tuple(signs))
+    values = tuple(_value(piece) for piece in pieces[1:])
+    value = values[0] if len(values) == 1 else Relation(values, tuple(signs[1:]))
+    return Named(name, value, of)
+
+
+def _label(piece: list[Token]) -> tuple[str, str]:
+    """The name on the left of `=`, and the variable if it is a function's; "" for no name."""
+    texts = [t.text for t in piece]
+    if len(texts) == 4 and texts[1] == "(" and piece[0].kind is Kind.NAME:
+        if piece[2].kind is Kind.NAME:
+            return texts[0], texts[2]
+    if all(t.kind in (Kind.TEXT, Kind.WORD) or t.text in (".", "-") for t in piece):
+        return " ".join(texts).lower(), ""
+    try:
+        side = _value(piece)
+    except Unsupported:
+        return " ".join(texts), ""
+    match side:
+        case Scalar(ex.Sym(name)):
+            return name, ""
+        case Several(Form.TUPLE, items) if all(
+            isinstance(item, Scalar) and isinstance(item.expr, ex.Sym) for item in items
+        ):
+            return " ".join(texts), ""
+        case Text(words):
+            return words, ""
+    return "", ""
+
+
+def _enclosed(tokens: list[Token]) -> Value | None:
+    """What one pair of brackets encloses: sets, tuples, intervals."""
+    if tokens[0].kind is not Kind.OPEN or _matching(tokens) != len(tokens) - 1:
+        return None
+    opening, closing = tokens[0].text, tokens[-1].text
+    inner = tokens[1:-1]
+    if opening == "\\{":
+        return _set(inner)
+    if environments.is_environment(inner):
+        return environments.parse_environment(inner, _value)
+    pieces, signs = _split(inner, frozenset({",", ";"}))
+    if opening == "<|":
+        return Several(Form.TUPLE, tuple(_item(p) for p in pieces))
+    if opening not in ("(", "["):
+        return None
+    if not signs:
+        if opening == "(" and closing == ")" and len(inner) > 1:
+            return _value(inner)
+        return None
+    closed = (opening == "[", closing == "]")
+    form = {(False, False): Form.TUPLE, (True, True): Form.BRACKETS}.get(closed, Form.MIXED)
+    return Several(form, tuple(_item(piece) for piece in pieces), closed)
+
+
+def _set(inner: list[Token]) -> Value:
+    if not inner:
+        return EMPTY
+    builder, signs = _split(inner, frozenset({"|", ":"}))
+    if len(signs) == 1 and all(builder):
+        condition = _value(builder[1])
+        if isinstance(condition, Relation | Several | Named):
+            return condition
+        raise Unsupported("describes a set by a condition")
+    pieces, _ = _split(inner, frozenset({",", ";"}))
+    items: list[Value] = []
+    for piece in pieces:
+        item = _item(piece)
+        both = isinstance(item, Several) and item.form is Form.BOTH_SIGNS
+        items += item.items if both and isinstance(item, Several) else (item,)
+    return Several(Form.SET, tuple(items))
+
+
+def _symbol(tokens: list[Token]) -> Value | None:
+    texts = [t.text for t in tokens]
+    if texts == ["empty"]:
+        return EMPTY
+    if texts in (["mathbb", "{", "R", "}"], ["mathbb", "R"]):
+        return Reals()
+    if environments.is_environment(tokens):
+        return environments.parse_environment(tokens, _value)
+    return None

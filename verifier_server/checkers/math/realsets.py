@@ -1,0 +1,199 @@
+"""Sets of real numbers: intervals, unions, solved inequalities, compared as sets.
+
+The ends of both sets cut the line into points and open stretches; two sets are equal iff they
+hold the same of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from verifier_server.checkers.math import exact, identity, numeric
+from verifier_server.checkers.math import expr as ex
+from verifier_server.checkers.math.expr import Expr
+from verifier_server.checkers.math.faults import Undefined
+from verifier_server.checkers.math.scalars import infinite_sign
+from verifier_server.checkers.math.values import (
+    Form,
+    Named,
+    Reals,
+    Relation,
+    Scalar,
+    Several,
+    Union_,
+    Value,
+)
+
+_CLOSE = Fraction(1, 1 << 200)
+_INTERVALS = (Form.TUPLE, Form.BRACKETS, Form.MIXED)
+_FLIPPED = {">": "<", ">=": "<="}
+
+Contains = Callable[[int], bool]  # of a cell: 2i is the stretch before point i, 2i+1 the point
+
+
+class NoRealSet(Exception):
+    """The value describes no set of real numbers that can be read off."""
+
+
+@dataclass(slots=True)
+class _Line:
+    """The ends that occur, in order."""
+
+    ends: list[tuple[Fraction, Expr]] = field(default_factory=list)
+
+    def add(self, end: Expr) -> None:
+        if infinite_sign(end):
+            return
+        place = _place(end)
+        if not any(self._is_at(place, end, known) for known in self.ends):
+            self.ends.append((place, end))
+            self.ends.sort(key=lambda known: known[0])
+
+    def index(self, end: Expr) -> int:
+        """Which end it is; -1 and len(ends) for the infinities."""
+        sign = infinite_sign(end)
+        if sign:
+            return -1 if sign < 0 else len(self.ends)
+        place = _place(end)
+        return next(i for i, known in enumerate(self.ends) if self._is_at(place, end, known))
+
+    @staticmethod
+    def _is_at(place: Fraction, end: Expr, known: tuple[Fraction, Expr]) -> bool:
+        if abs(place - known[0]) > _CLOSE * (1 + abs(place)):
+            return False
+        return identity.same(end, known[1]) is not False
+
+
+def _place(end: Expr) -> Fraction:
+    try:
+        value = exact.rational(end)
+        if value is None:
+            value = numeric.real_value(end)
+    except Undefined as error:
+        raise NoRealSet from error
+    if value is None:
+        raise NoRealSet
+    return value
+
+
+def describes_reals(value: Value) -> bool:
+    """Whether the value has the form of a set of reals (that its ends are numbers or not)."""
+    match value:
+        case Reals() | Union_():
+            return True
+        case Several(form, items):
+            if form in _INTERVALS:
+                return len(items) == 2
+            return bool(items) and all(isinstance(i, Relation) for i in items)
+        case Relation(_, signs):
+            return "=" not in signs
+        case Named(_, inner):
+            return describes_reals(inner)
+    return False
+
+
+def same_reals(gold: Value, answer: Value) -> bool | None:
+    """Whether both are the same set; None if either can't be read as one.
+
+    Raises:
+        TooLarge: an end can't be evaluated within bounds.
+    """
+    line = _Line()
+    try:
+        for value in (gold, answer):
+            for end in _ends(value):
+                line.add(end)
+        first, second = _contains(gold, line), _contains(answer, line)
+    except NoRealSet:
+        return None
+    return all(first(cell) == second(cell) for cell in range(2 * len(line.ends) + 1))
+
+
+def _number(value: Value) -> Expr:
+    if isinstance(value, Scalar) and not ex.symbols(value.expr):
+        return value.expr
+    raise NoRealSet
+
+
+def _ends(value: Value) -> Iterator[Expr]:
+    match value:
+        case Reals():
+            return
+        case Several(form, items) if form is Form.SET or form in _INTERVALS:
+            yield from (_number(item) for item in items)
+        case Several(_, items):
+            for item in items:
+                yield from _ends(item)
+        case Union_(parts, minus):
+            for part in (*parts, *((minus,) if minus is not None else ())):
+                yield from _ends(part)
+        case Named(_, inner):
+            yield from _ends(inner)
+        case Relation():
+            yield from (low_high for low_high in _solved(value)[0] if low_high is not None)
+        case _:
+            raise NoRealSet
+
+
+def _contains(value: Value, line: _Line) -> Contains:
+    match value:
+        case Reals():
+            return lambda cell: True
+        case Several(Form.SET, items):
+            points = {2 * line.index(_number(item)) + 1 for item in items}
+            return lambda cell: cell in points
+        case Several(form, (low, high), closed) if form in _INTERVALS:
+            return _between(line, _number(low), _number(high), closed)
+        case Several(form, items):
+            inner = [_contains(item, line) for item in items]
+            if form is Form.LIST:
+                return lambda cell: all(contains(cell) for contains in inner)
+            return lambda cell: any(contains(cell) for contains in inner)
+        case Union_(parts, minus):
+            union = [_contains(part, line) for part in parts]
+            but = _contains(minus, line) if minus is not None else (lambda cell: False)
+            return lambda cell: any(contains(cell) for contains in union) and not but(cell)
+        case Named(_, inner_value):
+            return _contains(inner_value, line)
+        case Relation():
+            (low_end, high_end, hole), closed_ends = _solved(value)
+            if hole is not None:
+                at = 2 * line.index(hole) + 1
+                return lambda cell: cell != at
+            minus_infinity = ex.Neg(ex.INFINITY)
+            return _between(line, low_end or minus_infinity, high_end or ex.INFINITY, closed_ends)
+    raise NoRealSet
+
+
+def _between(line: _Line, low: Expr, high: Expr, closed: tuple[bool, bool]) -> Contains:
+    if line.index(low) > line.index(high):
+        raise NoRealSet
+    # In cells: an end's own point counts if that end is closed.
+    first = 2 * line.index(low) + (1 if closed[0] else 2)
+    last = 2 * line.index(high) + (1 if closed[1] else 0)
+    return lambda cell: first <= cell <= last
+
+
+def _solved(
+    relation: Relation,
+) -> tuple[tuple[Expr | None, Expr | None, Expr | None], tuple[bool, bool]]:
+    """(low end, high end, excluded point) and which ends are closed, of a solved inequality."""
+    sides, signs = relation.sides, relation.signs
+    if all(sign in _FLIPPED for sign in signs):
+        sides, signs = sides[::-1], tuple(_FLIPPED[sign] for sign in reversed(signs))
+    unknown = [isinstance(s, Scalar) and isinstance(s.expr, ex.Sym) for s in sides]
+    if sum(unknown) != 1:
+        raise NoRealSet
+    at = unknown.index(True)
+    if signs == ("!=",):
+        return (None, None, _number(sides[1 - at])), (False, False)
+    if any(sign not in ("<", "<=") for sign in signs) or len(sides) > 3:
+        raise NoRealSet
+    low = _number(sides[at - 1]) if at > 0 else None
+    high = _number(sides[at + 1]) if at + 1 < len(sides) else None
+    if len(sides) == 3 and at != 1:
+        raise NoRealSet
+    closed = (at > 0 and signs[at - 1] == "<=", at < len(signs) and signs[at] == "<=")
+    return (low, high, None), closed
