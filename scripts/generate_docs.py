@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from pydantic_core import PydanticUndefined
+from typer.main import get_command
 
+from verifier_server.cli.main import app
 from verifier_server.settings import Settings
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -41,9 +45,43 @@ def _default(name: str) -> str:
     return f"`{field.default}`"
 
 
+def cli_page() -> str:
+    """The reference of `verifier-server`, made from the commands themselves."""
+    lines = [
+        "# verifier-server",
+        "",
+        "Every command, made from `verifier_server/cli/` by `make docs`; don't edit. All commands "
+        "read the [settings](settings.md) of the environment. What is foreseen to fail exits "
+        "with 2, a message and its remedy; Ctrl-C exits with 130.",
+    ]
+    for name, command in _commands("verifier-server", get_command(app)):
+        arguments = [p for p in command.params if p.param_type_name == "argument"]
+        usage = " ".join([name, *(p.metavar or p.name.upper() for p in arguments)])
+        lines += ["", f"## {name}", "", command.help, "", "```text", usage, "```"]
+        rows = [_parameter(p) for p in command.params if p.help and not p.hidden]
+        if rows:
+            lines += ["", "| | |", "| --- | --- |", *rows]
+    return "\n".join(lines) + "\n"
+
+
+def _commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+    """The commands below, not the groups; typed loosely, for typer brings its own click."""
+    if not hasattr(command, "commands"):
+        yield name, command
+        return
+    for child in command.commands.values():
+        yield from _commands(f"{name} {child.name}", child)
+
+
+def _parameter(param: Any) -> str:
+    flags = param.metavar if param.param_type_name == "argument" else ", ".join(param.opts)
+    variable = f" Also `{param.envvar}`." if param.envvar else ""
+    return f"| `{flags or param.name.upper()}` | {' '.join(param.help.split())}{variable} |"
+
+
 def main() -> int:
     """Writes or checks every page; the exit status says whether one was out of date."""
-    pages = {DOCS / "settings.md": settings_page()}
+    pages = {DOCS / "settings.md": settings_page(), DOCS / "cli.md": cli_page()}
     stale = [path for path, text in pages.items() if not path.exists() or path.read_text() != text]
     if "--check" in sys.argv:
         for path in stale:

@@ -67,7 +67,7 @@ def show_checker(name: str, as_json: AsJson = False) -> None:
 
 @app.command("test")
 def self_test(
-    name: Annotated[str | None, typer.Argument(help="Only this checker.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Only this checker.")] = None,
     unsafe_no_sandbox: UnsafeNoSandbox = False,
 ) -> None:
     """Let checkers judge their own examples. Exits with 1 if any verdict is not as promised."""

@@ -31,7 +31,7 @@ def serve(
     unsafe_no_sandbox: UnsafeNoSandbox = False,
     exit_with_parent: Annotated[
         int | None,
-        typer.Option(metavar="PID", help="Stop when the parent process, which this is, ends."),
+        typer.Option(metavar="PID", help="Stop when the parent process, named here, ends."),
     ] = None,
 ) -> None:
     """Serve the HTTP API until stopped.
