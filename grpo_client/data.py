@@ -94,7 +94,8 @@ def _parse(where: str, line: str, ordinal: int) -> Prompt:
     except json.JSONDecodeError as error:
         raise DataError(f"{where}: not JSON: {error}") from None
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
+        # Of the branches of a union, the one that got furthest knows best.
+        first = max(error.errors(include_url=False), key=lambda e: len(e["loc"]))
         key = ".".join(str(part) for part in first["loc"])
         raise DataError(
             f"{where}: {key or 'row'}: {first['msg']}",

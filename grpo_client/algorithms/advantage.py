@@ -27,6 +27,9 @@ def group_advantages(
     scored = np.array([r for r in rewards if r is not None], dtype=np.float64)
     if len(scored) < 2 or scored.min() == scored.max():
         return [0.0] * len(rewards)
-    divisor = 1.0 if scale == "mean" else float(scored.std(ddof=int(scale == "sample")))
-    mean = float(scored.mean())
-    return [0.0 if r is None else (r - mean) / divisor for r in rewards]
+    centred = scored - scored.mean()
+    if scale != "mean":
+        centred /= np.abs(centred).max()  # or squares of tiny differences underflow
+        centred /= centred.std(ddof=int(scale == "sample"))
+    values = iter(centred.tolist())
+    return [0.0 if r is None else next(values) for r in rewards]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import torch
 import typer
 
+from grpo_client.cli.process import prepare_process
 from grpo_client.cli.service import open_reward
 from grpo_client.config import Config
 from grpo_client.data import load_prompts
@@ -31,7 +31,7 @@ def run_evaluation(config: Config, *, local: bool, checkpoint: Path | None) -> N
     Raises:
         TrainerError, ClientError: with the remedy.
     """
-    torch.set_num_threads(config.threads)
+    prepare_process(config)
     _, heldout = load_prompts(config.data)
     folder = checkpoint or newest_checkpoint(Path(config.out))
     with open_reward(config.reward, heldout, local=local) as reward:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from typing import Any
 
 from grpo_client.config import RewardConfig
 from grpo_client.errors import RewardError
@@ -32,8 +33,15 @@ def open_reward(
         url = stack.enter_context(LocalServer()).url if local else config.url
         key = None if local else os.environ.get(config.api_key_env)
         client = stack.enter_context(VerifierClient(url, api_key=key))
-        _require_checkers(client, {prompt.checker for prompt in prompts})
+        _require_checkers(client, {name for p in prompts for name in _named(p.checker, p.params)})
         yield VerifierReward(client, config)
+
+
+def _named(checker: str, params: Mapping[str, Any]) -> Iterator[str]:
+    """The checker and those that it will ask in turn (`composite`, `control`)."""
+    yield checker
+    for nested in [*params.get("parts", []), *([params["of"]] if "of" in params else [])]:
+        yield from _named(nested["checker"], nested.get("params", {}))
 
 
 def _require_checkers(client: VerifierClient, names: set[str]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import torch
 import typer
 
+from grpo_client.cli.process import prepare_process
 from grpo_client.cli.service import open_reward
 from grpo_client.config import Config, to_toml
 from grpo_client.data import load_prompts
@@ -44,7 +45,7 @@ def run_training(config: Config, *, local: bool, resume: bool) -> None:
         TrainerError, ClientError: with the remedy.
         KeyboardInterrupt: the user stopped it; a checkpoint of the last whole step is saved.
     """
-    torch.set_num_threads(config.threads)
+    prepare_process(config)
     out = Path(config.out)
     prompts, heldout = load_prompts(config.data)
     with open_reward(config.reward, [*prompts, *heldout], local=local) as reward:
@@ -141,10 +142,12 @@ def _checkpoint_to_resume(out: Path) -> Path:
 
 def _optimizer(config: Config, model: torch.nn.Module) -> Optimizer:
     settings = config.train
+    decays = settings.schedule == "linear"
     return Optimizer(
         model,
         learning_rate=settings.learning_rate,
         warmup_steps=settings.warmup_steps,
+        decay_steps=settings.steps * settings.minibatches if decays else None,
         betas=(settings.beta1, settings.beta2),
         weight_decay=settings.weight_decay,
         max_grad_norm=settings.max_grad_norm,

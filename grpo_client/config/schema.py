@@ -159,8 +159,9 @@ class TrainConfig:
         steps: batches of rollouts that are trained on.
         minibatches: optimiser steps a batch; 1 is strictly on-policy.
         micro_batch_tokens: padded tokens in one forward pass; bounds memory, changes nothing.
-        learning_rate, warmup_steps, beta1, beta2, weight_decay: AdamW; constant rate after a
-            linear warm-up, counted in optimiser steps.
+        learning_rate, warmup_steps, beta1, beta2, weight_decay: of AdamW; the rate rises
+            linearly over the warm-up, counted in optimiser steps.
+        schedule: the rate after the warm-up: `constant`, or `linear` down to 0 at the end.
         max_grad_norm: gradients are scaled down to it.
         save_every: steps between checkpoints; 0 saves at the end alone.
     """
@@ -170,6 +171,7 @@ class TrainConfig:
     micro_batch_tokens: Count = 32768
     learning_rate: Positive = 1e-6
     warmup_steps: Natural = 5
+    schedule: Literal["constant", "linear"] = "constant"
     beta1: Annotated[float, Field(ge=0, lt=1)] = 0.9
     beta2: Annotated[float, Field(ge=0, lt=1)] = 0.95
     weight_decay: NonNegative = 0.0

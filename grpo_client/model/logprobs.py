@@ -96,8 +96,9 @@ def _in_chunks(
 def _selected(
     head: Any, hidden_MH: Tensor, targets_M: Tensor, temperature: float
 ) -> tuple[Tensor, Tensor]:
-    # Upcast first: logsumexp in bfloat16 is not accurate.
-    logits_MV = head(hidden_MH).float() / temperature
+    logits_MV = head(hidden_MH)
+    # logsumexp in bfloat16 is not accurate.
+    logits_MV = logits_MV.to(torch.promote_types(logits_MV.dtype, torch.float32)) / temperature
     total_M = logits_MV.logsumexp(-1)
     logprobs_M = logits_MV.gather(-1, targets_M[:, None])[:, 0] - total_M
     with torch.no_grad():

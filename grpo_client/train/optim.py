@@ -1,4 +1,4 @@
-"""AdamW with a warm-up, and the one guard every update passes."""
+"""AdamW with its schedule, and the one guard every update passes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from grpo_client.errors import NotFinite
 
 
 class Optimizer:
-    """AdamW at a constant rate after a linear warm-up.
+    """AdamW with a linear warm-up and, if asked for, a linear decay.
 
     Args:
         model: whose trainable parameters are updated.
         learning_rate: after the warm-up.
         warmup_steps: optimiser steps until then.
+        decay_steps: the optimiser step at which the rate is back at 0; None keeps it.
         betas, weight_decay: of AdamW.
         max_grad_norm: gradients are scaled down to it.
     """
@@ -26,6 +27,7 @@ class Optimizer:
         *,
         learning_rate: float,
         warmup_steps: int,
+        decay_steps: int | None = None,
         betas: tuple[float, float],
         weight_decay: float,
         max_grad_norm: float,
@@ -33,7 +35,8 @@ class Optimizer:
         self.named = [(n, p) for n, p in model.named_parameters() if p.requires_grad]
         self.steps = 0
         self._parameters = [parameter for _, parameter in self.named]
-        self._rate, self._warmup, self._max_norm = learning_rate, warmup_steps, max_grad_norm
+        self._rate, self._max_norm = learning_rate, max_grad_norm
+        self._warmup_steps, self._decay_steps = warmup_steps, decay_steps
         self.adamw = torch.optim.AdamW(
             self._parameters, lr=learning_rate, betas=betas, weight_decay=weight_decay
         )
@@ -50,12 +53,18 @@ class Optimizer:
                 f"the gradient norm is {norm} at optimiser step {self.steps + 1}",
                 remedy="lower the learning rate, or look for NaN in the model's weights",
             )
-        self.steps += 1
         for group in self.adamw.param_groups:
-            group["lr"] = self._rate * min(1.0, self.steps / max(1, self._warmup))
+            group["lr"] = self._rate * self._share_of_rate()
+        self.steps += 1
         self.adamw.step()
         self.adamw.zero_grad(set_to_none=True)
         return norm
+
+    def _share_of_rate(self) -> float:
+        warmed = min(1.0, (self.steps + 1) / max(1, self._warmup_steps))
+        if self._decay_steps is None:
+            return warmed
+        return min(warmed, max(0.0, 1 - self.steps / self._decay_steps))
 
     def state_tensors(self) -> dict[str, torch.Tensor]:
         """Moments and step counts by `<parameter>/<name>`."""

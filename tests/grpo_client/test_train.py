@@ -1,0 +1,170 @@
+"""Whole steps on a task that is learnt in seconds: answer with the token "7", at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+import torch
+
+from grpo_client.errors import NotFinite
+from grpo_client.model.load import load_policy
+from grpo_client.reward import VerifierReward
+from grpo_client.rollout.torch import TorchRollout
+from grpo_client.train.checkpoint import newest_checkpoint, restore, save_checkpoint
+from grpo_client.train.loop import Trainer
+from grpo_client.train.optim import Optimizer
+from tests.grpo_client.conftest import MakeConfig, prompt
+from tests.grpo_client.fakes import FakeVerifier, Judge
+from verifier_server.client import Item
+
+MakeTrainer = Callable[..., Trainer]
+PROMPTS = [prompt(f"{a}+{b}=", 10 * a + b) for a in range(10) for b in range(10)]
+
+
+def says_seven(item: Item) -> float:
+    return float(item.completion_text.startswith("7"))
+
+
+@pytest.fixture
+def make_trainer(make_config: MakeConfig) -> MakeTrainer:
+    def make(*overrides: str, judge: Judge = says_seven, folder: Path | None = None) -> Trainer:
+        config = make_config(
+            "rollout.max_new_tokens=2",
+            "rollout.prompts_per_step=8",
+            "train.learning_rate=5e-3",
+            "reward.max_unscored_share=1",
+            *overrides,
+        )
+        policy = load_policy(config, folder)
+        optimizer = Optimizer(
+            policy.model,
+            learning_rate=config.train.learning_rate,
+            warmup_steps=2,
+            betas=(0.9, 0.95),
+            weight_decay=0.0,
+            max_grad_norm=1.0,
+        )
+        reward = VerifierReward(FakeVerifier(judge), config.reward)
+        return Trainer(config, policy, TorchRollout(policy, 512), reward, optimizer, PROMPTS)
+
+    return make
+
+
+def accuracies(trainer: Trainer, steps: int) -> list[float]:
+    return [trainer.run_step().row()["accuracy"] for _ in range(steps)]
+
+
+def weights(trainer: Trainer) -> list[torch.Tensor]:
+    return [p.detach().clone() for p in trainer.policy.model.parameters()]
+
+
+def same(one: Sequence[torch.Tensor], other: Sequence[torch.Tensor]) -> bool:
+    return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+@pytest.mark.parametrize(
+    "override", ["algorithm.preset=grpo", "algorithm.preset=dr_grpo", "train.minibatches=2"]
+)
+def test_it_learns_what_is_rewarded(make_trainer: MakeTrainer, override: str) -> None:
+    seen = accuracies(make_trainer(override), 30)
+    assert fmean(seen[:3]) < 0.25
+    assert fmean(seen[-5:]) > 0.9
+
+
+def test_from_shuffled_rewards_nothing_is_learnt(make_trainer: MakeTrainer) -> None:
+    assert fmean(accuracies(make_trainer("reward.shuffle=true"), 30)[-5:]) < 0.3
+
+
+def test_a_step_moves_every_parameter(make_trainer: MakeTrainer) -> None:
+    trainer = make_trainer()
+    before = weights(trainer)
+    trainer.run_step()
+    moved = [not torch.equal(a, b) for a, b in zip(before, weights(trainer), strict=True)]
+    assert all(moved)
+
+
+@pytest.mark.parametrize("score", [None, 0.0, 1.0], ids=["unscored", "all wrong", "all right"])
+def test_a_batch_without_a_comparison_moves_nothing(
+    make_trainer: MakeTrainer, score: float | None
+) -> None:
+    trainer = make_trainer("train.weight_decay=0.1", judge=lambda item: score)
+    before = weights(trainer)
+    row = trainer.run_step().row()
+    assert same(before, weights(trainer))
+    assert row["zero_signal"] == 1
+    assert row["unscored"] == (64 if score is None else 0)
+
+
+def test_on_policy_nothing_is_clipped_and_with_minibatches_the_policy_moves(
+    make_trainer: MakeTrainer,
+) -> None:
+    single = make_trainer().run_step().row()
+    assert (single["clip_share"], single["kl"]) == (0, 0)
+    assert make_trainer("train.minibatches=4").run_step().row()["kl"] != 0
+
+
+def test_the_micro_batch_budget_does_not_change_the_step(make_trainer: MakeTrainer) -> None:
+    whole, cut = make_trainer(), make_trainer("train.micro_batch_tokens=40")
+    rows = [trainer.run_step().row() for trainer in (whole, cut)]
+    assert rows[0]["grad_norm"] == pytest.approx(rows[1]["grad_norm"], rel=1e-5)
+
+
+def test_a_gradient_that_is_not_finite_stops_the_run_before_the_update(
+    make_trainer: MakeTrainer,
+) -> None:
+    trainer = make_trainer()
+    trainer.run_step()
+    before = weights(trainer)
+    trainer.optimizer.named[-1][1].register_hook(lambda gradient: gradient * float("nan"))
+    with pytest.raises(NotFinite, match="optimiser step 2"):
+        trainer.run_step()
+    assert same(before, weights(trainer))
+
+
+def test_a_run_is_a_function_of_its_configuration(make_trainer: MakeTrainer) -> None:
+    one, other = make_trainer(), make_trainer()
+    torch.manual_seed(99)  # a foreign draw in between must not matter
+    assert accuracies(one, 3) == accuracies(other, 3)
+    assert same(weights(one), weights(other))
+    assert accuracies(make_trainer("seed=1"), 3) != accuracies(make_trainer(), 3)
+
+
+def test_a_resumed_run_equals_one_that_was_never_stopped(
+    make_trainer: MakeTrainer, tmp_path: Path
+) -> None:
+    straight = make_trainer("train.minibatches=2")
+    accuracies(straight, 6)
+
+    first = make_trainer("train.minibatches=2")
+    accuracies(first, 3)
+    save_checkpoint(first, tmp_path)
+    folder = newest_checkpoint(tmp_path)
+    assert folder is not None
+    second = make_trainer("train.minibatches=2", folder=folder)
+    restore(second, folder)
+    accuracies(second, 3)
+
+    assert second.step == straight.step == 6
+    assert same(weights(second), weights(straight))
+
+
+def test_the_newest_checkpoint_is_the_last_whole_one(
+    make_trainer: MakeTrainer, tmp_path: Path
+) -> None:
+    assert newest_checkpoint(tmp_path) is None
+    trainer = make_trainer()
+    for step in (9, 10):
+        trainer.step = step
+        save_checkpoint(trainer, tmp_path)
+    (tmp_path / ".step-000011.partial").mkdir()
+    newest = newest_checkpoint(tmp_path)
+    assert newest == tmp_path / "step-000010"
+    assert {path.name for path in newest.iterdir()} >= {
+        "model.safetensors",
+        "tokenizer.json",
+        "optimizer.safetensors",
+        "trainer.json",
+    }
