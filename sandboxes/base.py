@@ -142,7 +142,8 @@ class Sandbox(Protocol):
         """Runs a program to its end and kills what it left behind.
 
         Args:
-            argv: program (looked up on the box's PATH) and arguments.
+            argv: program (looked up on the box's PATH; exit status 127 if it is not there,
+                126 if it can't be run) and arguments.
             stdin: fed concurrently with reading; unread input is no error.
             cwd: relative to the box's work directory.
             env: added to the box's minimal environment.
@@ -151,10 +152,14 @@ class Sandbox(Protocol):
         Raises:
             SandboxBroken: the box failed; nothing is known about the program.
             LimitUnsupported: `limits` asks for what this host can't enforce.
+            ValueError: `cwd` leaves the work directory, or an argument that no kernel takes
+                (a NUL, 100 kB); large input belongs into a file or stdin.
         """
 
     def write(self, files: Mapping[str, bytes]) -> None:
-        """Puts files at paths relative to the work directory.
+        """Puts files, executable ones, at paths relative to the work directory.
+
+        Every later program finds them there as written, whatever an earlier one did to them.
 
         Raises:
             ValueError: a path is absolute or leaves the work directory.

@@ -55,7 +55,7 @@ class Streams:
         *,
         deadline: float,
         check: Callable[[], ExitReason | None],
-        check_every_s: float | None,
+        check_every_s: float,
     ) -> ExitReason | None:
         """Serves the streams until the program ends or hits a limit.
 
@@ -63,24 +63,24 @@ class Streams:
             ended: pidfd of the main program.
             deadline: of `time.monotonic()`.
             check: looked at every `check_every_s`; a reason ends the run.
-            check_every_s: None for never.
+            check_every_s: seconds.
 
         Returns:
             The limit that was hit (the program still runs), or None (it has ended).
         """
         self._selector.register(ended, selectors.EVENT_READ)
         try:
-            next_check = time.monotonic() + (check_every_s or 0.0)
+            next_check = time.monotonic() + check_every_s
             while True:
                 now = time.monotonic()
                 if now >= deadline:
                     return ExitReason.TIME_LIMIT
-                if check_every_s is not None and now >= next_check:
+                if now >= next_check:
                     if (reason := check()) is not None:
                         return reason
                     next_check = time.monotonic() + check_every_s
-                until = deadline if check_every_s is None else min(deadline, next_check)
-                ready = {key.fd for key, _ in self._selector.select(max(0.0, until - now))}
+                wait_s = min(deadline, next_check) - now
+                ready = {key.fd for key, _ in self._selector.select(max(0.0, wait_s))}
                 self._serve(ready - {ended})
                 if self.overflowed:
                     return ExitReason.OUTPUT_LIMIT

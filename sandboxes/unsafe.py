@@ -167,7 +167,7 @@ def _serve(
             ended,
             deadline=started + limits.time_s,
             check=lambda: None,
-            check_every_s=None,
+            check_every_s=limits.time_s,
         )
     finally:
         # Before it is reaped, so that the group is still its own.

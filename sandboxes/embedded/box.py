@@ -23,7 +23,6 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 from typing import NoReturn, Self
@@ -31,57 +30,13 @@ from typing import NoReturn, Self
 from sandboxes.base import ExitReason, SandboxBroken
 from sandboxes.embedded.cgroups import Cgroup
 from sandboxes.embedded.procfs import read_stat
-from sandboxes.embedded.rootfs import WORK
+from sandboxes.embedded.recipe import Recipe, set_up_remedy
 from sandboxes.process import Streams
 
-_GATE = 'echo; read _; cd "$0" && unset OLDPWD && exec "$@"'
 _SET_UP_S = 30.0
 _DEATH_S = 30.0
 _POLL_S = 0.0002
 _INFO_BYTES = 4096
-# uid and gid of the program inside, and as root outside too: nobody's on the host.
-BOX_ID = 64000
-_BASE_OPTIONS = (
-    *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"),
-    *("--unshare-cgroup-try", "--hostname", "box", "--die-with-parent", "--new-session"),
-)
-_SETPRIV_OPTIONS = (
-    *(f"--reuid={BOX_ID}", f"--regid={BOX_ID}", "--clear-groups"),
-    *("--inh-caps=-all", "--ambient-caps=-all", "--"),
-)
-_USERNS_REMEDY = (
-    "allow unprivileged user namespaces: sysctl kernel.unprivileged_userns_clone=1, "
-    "user.max_user_namespaces>0, kernel.apparmor_restrict_unprivileged_userns=0; in a "
-    "container, run it with --security-opt seccomp=unconfined --security-opt apparmor=unconfined"
-)
-_REMEDIES = {
-    "No permissions to create": _USERNS_REMEDY,
-    "Creating new namespace failed": _USERNS_REMEDY,
-    "setting up uid map": _USERNS_REMEDY,
-    "Can't mount proc": "in a container, run it with --security-opt systempaths=unconfined",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """What is the same for every box on this host.
-
-    Attributes:
-        bwrap: path of the binary.
-        mounts: its options for the fixed part of the file system.
-        seccomp: the filter program.
-        setpriv: path of setpriv(1) if we are root, else None.
-    """
-
-    bwrap: str
-    mounts: tuple[str, ...]
-    seccomp: bytes
-    setpriv: str | None
-
-    @property
-    def owner(self) -> int | None:
-        """Owner of what is laid down in the box; None for ourselves."""
-        return BOX_ID if self.setpriv else None
 
 
 class Box:
@@ -109,6 +64,9 @@ class Box:
         try:
             self._start(argv, cwd, env, mounts)
             self._hold()
+        except OSError as error:
+            self.close()
+            raise SandboxBroken(f"a box could not be set up: {error}") from error
         except BaseException:
             self.close()
             raise
@@ -134,11 +92,18 @@ class Box:
             raise SandboxBroken(f"{path} of a box can't be opened: {error}") from error
 
     def set_rlimits(self, rlimits: Mapping[int, int]) -> None:
-        """Sets soft and hard limits, or what the host's hard limit leaves of them."""
+        """Sets soft and hard limits, or what the host's hard limit leaves of them.
+
+        Raises:
+            SandboxBroken: the host does not let us.
+        """
         for kind, wanted in rlimits.items():
-            _, hard = resource.prlimit(self.pid, kind)
-            value = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-            resource.prlimit(self.pid, kind, (value, value))
+            try:
+                _, hard = resource.prlimit(self.pid, kind)
+                value = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+                resource.prlimit(self.pid, kind, (value, value))
+            except OSError as error:
+                raise SandboxBroken(f"the box's limits can't be set: {error}") from error
 
     def run(
         self,
@@ -147,9 +112,13 @@ class Box:
         time_s: float,
         output_bytes: int,
         check: Callable[[], ExitReason | None],
-        check_every_s: float | None,
+        check_every_s: float,
     ) -> tuple[Streams, ExitReason | None]:
-        """Lets the program go and serves it until it ends or hits a limit."""
+        """Lets the program go and serves it until it ends or hits a limit.
+
+        Raises:
+            SandboxBroken: the box died before its program started.
+        """
         self._await_stopped_init()
         streams = Streams(
             self._stdin, self._stdout, self._stderr, feed=b"\n" + stdin, cap_bytes=output_bytes
@@ -167,12 +136,17 @@ class Box:
 
         A program can wake the init (SIGCONT) to have its own wait status reaped unseen; it
         gets what bwrap makes of it.
+
+        Raises:
+            SandboxBroken: bwrap itself was killed.
         """
         with contextlib.suppress(OSError):
             stat = read_stat(self._process)
             if stat.state == "Z":
                 return os.waitstatus_to_exitcode(stat.wait_status)
         code = self.kill()
+        if code < 0:
+            raise SandboxBroken(f"something killed bwrap (signal {-code}), and with it the box")
         return 128 - code if code > 128 else code
 
     def kill(self) -> int:
@@ -210,19 +184,10 @@ class Box:
             info, self._info = self._pipe(theirs, we_read=True)
             hold, self._release = self._pipe(theirs, we_read=False)
             seccomp = _memory_file(theirs, self._recipe.seccomp)
-            options = ["--info-fd", str(info), "--seccomp", str(seccomp)]
-            command = ["/bin/sh", "-c", _GATE, f"{WORK}/{cwd}", *argv]
-            if self._recipe.setpriv:
-                # Read by bwrap's parent half, then by its child, which closes it.
-                options += ["--userns-block-fd", str(hold), "--block-fd", str(hold)]
-                options += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
-                command = [self._recipe.setpriv, *_SETPRIV_OPTIONS, *command]
-            else:
-                options += ["--uid", str(BOX_ID), "--gid", str(BOX_ID)]
-            options += [*_BASE_OPTIONS, *self._recipe.mounts, *mounts]
-            for name, value in env.items():
-                options += ["--setenv", name, value]
-            arguments = _memory_file(theirs, b"".join(os.fsencode(o) + b"\0" for o in options))
+            options = self._recipe.options(env, mounts, info=info, seccomp=seccomp, hold=hold)
+            arguments = _memory_file(theirs, options)
+            passed = [info, seccomp, arguments, *([hold] if self._recipe.setpriv else [])]
+            command = self._recipe.command(argv, cwd)
             self._bwrap = subprocess.Popen(  # the box sees this argv: no path of the host's in it
                 ["bwrap", "--args", str(arguments), "--", *command],  # noqa: S607
                 executable=self._recipe.bwrap,
@@ -231,7 +196,7 @@ class Box:
                 stderr=stderr,
                 env={},
                 cwd="/",
-                pass_fds=(info, hold, seccomp, arguments),
+                pass_fds=passed,
                 start_new_session=True,
             )
             self._bwrap_fd = self._own(os.pidfd_open(self._bwrap.pid))
@@ -254,7 +219,8 @@ class Box:
             _map_ids(init_pid)
             self._release.write(b"11")
         # The kernel may take 10 ms over this, so it is done while bwrap mounts.
-        self._join_cgroup(init_pid)
+        if self._cgroup is not None:
+            self._cgroup.add(init_pid)
         if _read_within(self._stdout, 1, deadline) != b"\n":
             self._give_up()
         signal.pidfd_send_signal(self._init, signal.SIGSTOP)
@@ -264,14 +230,7 @@ class Box:
         self._process = self._open_process(self.pid)
         self._program = self._own(os.pidfd_open(self.pid))
         if self._cgroup is not None and not self._cgroup.holds(self.pid):
-            self._join_cgroup(self.pid)
-
-    def _join_cgroup(self, pid: int) -> None:
-        if self._cgroup is not None:
-            try:
-                self._cgroup.add(pid)
-            except OSError as error:
-                raise SandboxBroken(f"the box's cgroup can't be joined: {error}") from error
+            self._cgroup.add(self.pid)
 
     def _child_pid(self, deadline: float) -> int:
         told = b""
@@ -294,10 +253,12 @@ class Box:
 
     def _await_stopped_init(self) -> None:
         deadline = time.monotonic() + _SET_UP_S
-        while read_stat(self._init_process).state != "T":
-            if time.monotonic() > deadline:
-                raise SandboxBroken("the init of a box could not be stopped")
-            time.sleep(_POLL_S)
+        with contextlib.suppress(OSError):
+            while time.monotonic() < deadline:
+                if read_stat(self._init_process).state == "T":
+                    return
+                time.sleep(_POLL_S)
+        raise SandboxBroken("the init of a box died, or could not be stopped")
 
     def _open_process(self, pid: int) -> int:
         return self._own(os.open(f"/proc/{pid}", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC))
@@ -335,12 +296,4 @@ def _map_ids(init_pid: int) -> None:
         Path(f"/proc/{init_pid}/{kind}").write_text(mapping)
 
 
-def set_up_remedy(said: str) -> str:
-    """What to do about an error message of bwrap's."""
-    for words, remedy in _REMEDIES.items():
-        if words in said:
-            return remedy
-    return ""
-
-
-__all__ = ["BOX_ID", "Box", "Recipe", "set_up_remedy"]
+__all__ = ["Box"]

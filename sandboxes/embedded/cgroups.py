@@ -47,10 +47,8 @@ class Cgroup:
             return int(self._file("memory", "peak").read_text())
         return None
 
-    def cpu_s(self) -> float | None:
+    def cpu_s(self) -> float:
         """CPU seconds of all its processes, dead ones included."""
-        if "cpu" not in self._folders:
-            return None
         if self._names is _V1:
             return int(self._file("cpu", "cpu").read_text()) / 1e9
         return _field(self._file("cpu", "cpu"), "usage_usec") / 1e6
@@ -122,8 +120,7 @@ class CgroupParent:
         else:
             (memory / "memory.max").write_text(str(memory_bytes))
             _write_if_there(memory / "memory.swap.max", 0)
-        if "pids" in self.folders:
-            (self.folders["pids"] / name / "pids.max").write_text(str(pids))
+        (self.folders["pids"] / name / "pids.max").write_text(str(pids))
 
 
 _V1 = {
@@ -143,10 +140,9 @@ def _candidates(mounts: Path) -> Iterator[CgroupParent]:
             v1.update({c: Path(point) for c in options.split(",")})
         elif kind == "cgroup2":
             v2 = Path(point)
-    if "memory" in v1:
-        wanted = {"memory": "memory", "pids": "pids", "cpu": "cpuacct"}
-        found = {ours: v1[theirs] / _FOLDER for ours, theirs in wanted.items() if theirs in v1}
-        yield CgroupParent(1, found)
+    wanted = {"memory": "memory", "pids": "pids", "cpu": "cpuacct"}
+    if v1.keys() >= set(wanted.values()):
+        yield CgroupParent(1, {ours: v1[theirs] / _FOLDER for ours, theirs in wanted.items()})
     if v2 is not None:
         own = v2 / _own_v2_path().lstrip("/")
         # A group with processes of its own can't have limited children (unless it is the

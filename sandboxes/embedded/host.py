@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from sandboxes.base import Limits, SandboxBroken, SandboxUnavailable
-from sandboxes.embedded.box import Recipe
 from sandboxes.embedded.cgroups import Cgroup, CgroupParent
+from sandboxes.embedded.recipe import Recipe
 from sandboxes.embedded.rootfs import fixed_mounts
 from sandboxes.embedded.seccomp import seccomp_filter
 

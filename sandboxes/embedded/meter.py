@@ -9,8 +9,8 @@ from sandboxes.base import ExitReason, Limits
 from sandboxes.embedded.cgroups import Cgroup
 from sandboxes.embedded.procfs import ProcessMeter
 
-_CPU_CHECK_S = 0.05
-_MEMORY_CHECK_S = 0.02
+_CGROUP_CHECK_S = 0.05
+_WATCHDOG_CHECK_S = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,30 +18,32 @@ class Reading:
     """What was used up to now, and the limit that it hit, if any."""
 
     reason: ExitReason | None
-    cpu_s: float | None
+    cpu_s: float
     memory_bytes: int | None
 
 
 class Meter(Protocol):
-    """Looks at a running box; `check_every_s` says how often it must be asked, if at all."""
+    """Looks at a running box, every `check_every_s` and once more when the program has ended."""
 
-    check_every_s: float | None
+    check_every_s: float
 
     def read(self) -> Reading:
-        """Now. The last reading is taken when the program has ended, before the rest is killed."""
+        """What was used so far."""
 
 
 class CgroupMeter:
-    """The kernel holds the memory limit; only CPU time needs looking after."""
+    """The kernel holds the memory limit; a kill for it ends the run, CPU time is added up."""
+
+    check_every_s = _CGROUP_CHECK_S
 
     def __init__(self, limits: Limits, cgroup: Cgroup) -> None:
         self._limits = limits
         self._cgroup = cgroup
-        self.check_every_s = None if limits.cpu_s is None else _CPU_CHECK_S
+        self._set_up_s = cgroup.cpu_s()  # what bwrap took
 
     def read(self) -> Reading:
         """See `Meter`."""
-        cpu_s = self._cgroup.cpu_s()
+        cpu_s = self._cgroup.cpu_s() - self._set_up_s
         reason = _cpu_reason(cpu_s, self._limits)
         if self._cgroup.was_out_of_memory():
             reason = ExitReason.MEMORY_LIMIT
@@ -51,7 +53,7 @@ class CgroupMeter:
 class WatchdogMeter:
     """Nothing holds the total but this."""
 
-    check_every_s: float | None = _MEMORY_CHECK_S
+    check_every_s = _WATCHDOG_CHECK_S
 
     def __init__(self, limits: Limits, processes: ProcessMeter) -> None:
         self._limits = limits
@@ -67,8 +69,8 @@ class WatchdogMeter:
         return Reading(reason, cpu_s, self._processes.peak_memory_bytes)
 
 
-def _cpu_reason(cpu_s: float | None, limits: Limits) -> ExitReason | None:
-    over = limits.cpu_s is not None and cpu_s is not None and cpu_s > limits.cpu_s
+def _cpu_reason(cpu_s: float, limits: Limits) -> ExitReason | None:
+    over = limits.cpu_s is not None and cpu_s > limits.cpu_s
     return ExitReason.TIME_LIMIT if over else None
 
 
