@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.client.test_scoring import closed_port
 from verifier_server.client import (
     LocalServer,
     LocalServerFailed,
@@ -93,6 +94,34 @@ def test_a_killed_server_costs_verdicts_never_zeros() -> None:
     assert len(rest) == 1999
     assert {v.score for v in rest} <= {1, None}
     assert rest[-1].outcome is Outcome.CHECKER_ERROR
+
+
+def serve(port: int) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "verifier_server.cli.main", "serve", "--port", str(port)]
+    return subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
+
+
+def test_a_server_killed_and_restarted_under_a_call_costs_nothing() -> None:
+    items = [
+        {"checker": "exact", "completion": str(i % 5), "params": {"answer": "4"}}
+        for i in range(3000)
+    ]
+    port = closed_port()
+    server = serve(port)
+    try:
+        with VerifierClient(f"http://127.0.0.1:{port}", retries=8) as client:
+            client.wait_ready(60)
+            stream = client.score_stream(items)
+            verdicts = [next(stream) for _ in range(500)]
+            os.killpg(server.pid, signal.SIGKILL)
+            server.wait()
+            server = serve(port)
+            verdicts += stream
+    finally:
+        server.terminate()
+        server.wait()
+    assert sorted(v.index for v in verdicts) == list(range(3000))
+    assert all(v.score == (v.index % 5 == 4) for v in verdicts)
 
 
 PARENT = """

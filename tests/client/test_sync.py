@@ -141,6 +141,31 @@ def test_a_program_that_forgets_to_close_still_ends(service: FakeService) -> Non
     assert (done.stdout, done.stderr, done.returncode) == ("1.0\n", "", 0)
 
 
+def test_a_forked_process_is_told_to_make_its_own_client(service: FakeService) -> None:
+    program = (
+        "import os, sys\n"
+        "from verifier_server.client import ClientError, VerifierClient\n"
+        f"client = VerifierClient({service.url!r})\n"
+        "client.score([])\n"
+        "if os.fork() == 0:\n"
+        "    try:\n"
+        "        client.score([])\n"
+        "    except ClientError as error:\n"
+        "        sys.exit(str(error))\n"
+        "os.wait()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0
+    assert done.stderr == "this client was made in another process (make one after the fork)\n"
+
+
+def test_keys_are_not_shown() -> None:
+    with VerifierClient(api_key="secret-key") as client:
+        assert "secret-key" not in repr(client._client.connection)
+
+
 def test_the_sdk_imports_no_server_code() -> None:
     program = "import sys, verifier_server.client, verifier_server.client.trl; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

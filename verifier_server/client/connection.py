@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
@@ -36,7 +36,7 @@ class Connection:
     """
 
     url: str
-    api_key: str | None
+    api_key: str | None = field(repr=False)
     timeout_s: float
     max_connections: int
     backoff: Backoff

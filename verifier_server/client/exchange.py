@@ -234,7 +234,7 @@ class Exchange:
 def refusal(status: int, body: bytes) -> ClientError:
     """The error that an answer outside 2xx stands for."""
     remedy = {
-        401: "give the client an api_key that the service knows",
+        401: "give an api_key that the service knows; for the command, VERIFIER_API_KEY",
         404: "is this the verifier's address?",
     }.get(status, "")
     return ClientError(

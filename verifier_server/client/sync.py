@@ -7,6 +7,7 @@ works where an event loop is already running (notebooks).
 from __future__ import annotations
 
 import asyncio
+import os
 import queue
 import threading
 import weakref
@@ -19,6 +20,7 @@ import httpx
 
 from verifier_server.client.aio import AnyItem, AsyncVerifierClient
 from verifier_server.client.connection import DEFAULT_URL
+from verifier_server.client.errors import ClientError
 from verifier_server.schemas import CheckerInfo, Text
 from verifier_server.verdict import Verdict
 
@@ -29,7 +31,7 @@ class VerifierClient:
     """Scores completions on a verifier service, from ordinary code.
 
     Use it as `with VerifierClient(url) as client:` or call `close`. Threads may share one.
-    Not across a fork: make one in each process.
+    A forked process must make its own.
 
     Args:
         url: the service's root.
@@ -164,13 +166,24 @@ class _LoopThread:
     """An event loop in a daemon thread: it never keeps an interpreter from ending."""
 
     def __init__(self) -> None:
+        self._pid = os.getpid()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(
             target=self._loop.run_forever, name="verifier-client", daemon=True
         )
         self._thread.start()
 
+    @property
+    def is_here(self) -> bool:
+        """Whether this process has the thread: a fork copies the object alone."""
+        return os.getpid() == self._pid
+
     def start(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        if not self.is_here:
+            work.close()
+            raise ClientError(
+                "this client was made in another process", remedy="make one after the fork"
+            )
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
@@ -195,5 +208,6 @@ async def _cancel_others() -> None:
 
 
 def _close(client: AsyncVerifierClient, loop: _LoopThread) -> None:
-    loop.run(client.close())
-    loop.stop()
+    if loop.is_here:
+        loop.run(client.close())
+        loop.stop()
