@@ -107,14 +107,12 @@ class CompositeChecker(Checker[CompositeParams]):
             judged.append(judgement)
             if judgement.score is None:
                 why = f"part {name!r} has no score: {judgement.explanation}"
-                return Judgement.unscored(
-                    judgement.outcome, why, **_merged(names, judged, scored=False)
-                )
+                return Judgement.unscored(judgement.outcome, why, **_merged(names, judged))
             if params.combine == "gate" and judged[0].score != 1:
                 break
         score = _combined(params, [judgement.score or 0.0 for judgement in judged])
         explanation = excerpt(f"{params.combine}: {_summary(names, judged)}", 1000)
-        fields = _merged(names, judged, scored=True)
+        fields = _merged(names, judged)
         if score:
             return Judgement.graded(score, explanation, **fields)
         return Judgement.reject(_first_failure(judged), explanation, **fields)
@@ -151,7 +149,7 @@ def _summary(names: Sequence[str], judged: Sequence[Judgement]) -> str:
     return "; ".join(lines)
 
 
-def _merged(names: Sequence[str], judged: Sequence[Judgement], *, scored: bool) -> dict[str, Any]:
+def _merged(names: Sequence[str], judged: Sequence[Judgement]) -> dict[str, Any]:
     """The fields of the whole that its parts give."""
     scores = [judgement.score for judgement in judged] + [None] * (len(names) - len(judged))
     levels = dict.fromkeys(j.isolation for j in judged if j.isolation != "none")

@@ -84,7 +84,5 @@ class ExactChecker(Checker[ExactParams]):
 def _unwrapped(text: str) -> str:
     """What one pair of answer tags around the whole text holds, else the text."""
     whole = text.strip()
-    if not (whole.startswith(_OPEN) and whole.endswith(_CLOSE)):
-        return text
-    inner = whole[len(_OPEN) : -len(_CLOSE)]
-    return text if _OPEN in inner or _CLOSE in inner else inner
+    is_wrapped = whole.startswith(_OPEN) and whole.endswith(_CLOSE)
+    return whole[len(_OPEN) : -len(_CLOSE)] if is_wrapped else text

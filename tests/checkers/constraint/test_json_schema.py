@@ -141,7 +141,9 @@ def test_a_schema_nested_without_bounds_is_the_tasks_fault(judge_rule: JudgeRule
     chain: dict[str, Any] = {}
     for _ in range(100):
         deep, chain = {"items": deep}, {"allOf": [chain]}
-    for schema in (deep, chain):
+    names: dict[str, Any] = {f"a{i}": {"$ref": f"#/$defs/a{i + 1}"} for i in range(300)}
+    references = {"$defs": {**names, "a300": {}}, "$ref": "#/$defs/a0"}
+    for schema in (deep, chain, references):
         assert judge_rule("[]", rule(schema)).outcome is Outcome.BAD_REFERENCE
 
 
@@ -153,14 +155,16 @@ def test_a_schema_nested_without_bounds_is_the_tasks_fault(judge_rule: JudgeRule
         ("[" * 65 + "]" * 65, {}),
         ('{"a":' * 100_000, {}),
         ('"' + "a" * 400_000 + '!"', {"pattern": "^(a|aa)+$"}),
-        (json.dumps([{"a": [i // 2]} for i in range(30_000)]), {"uniqueItems": True}),
+        (json.dumps([{"a": [i]} for i in [*range(30_000), 0]]), {"uniqueItems": True}),
         (json.dumps([i * (2**61 - 1) for i in [*range(10_000), 0]]), {"uniqueItems": True}),
         ('{"' + "a" * 400_000 + '": 1}', {"patternProperties": {"(a+)+$": False}}),
+        ('{"' + "a" * 60 + '!": 1}',
+         {"patternProperties": {"^(a|aa)+$": {}}, "additionalProperties": False}),
         ("[" + "1," * 200_000 + "1", {}),
         ("```json\n" * 50_000, {}),
     ],
     ids=["brackets", "just too deep", "objects", "pattern", "unique items", "colliding numbers",
-         "pattern properties", "cut off", "fences"],
+         "pattern properties", "additional properties", "cut off", "fences"],
 )  # fmt: skip
 def test_a_hostile_document_is_refused_in_time(
     judge_rule: JudgeRule, text: str, schema: dict[str, Any]
