@@ -106,7 +106,7 @@ def _mutated(program: str, function: str) -> str:
     """The program with every return of the function replaced."""
 
     class Mutation(ast.NodeTransformer):
-        def visit_Return(self, node: ast.Return) -> ast.Return:  # noqa: N802
+        def visit_Return(self, node: ast.Return) -> ast.Return:
             return ast.Return(ast.Constant("mutated"))
 
     tree = ast.parse(program)

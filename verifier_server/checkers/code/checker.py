@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sandboxes.base import SandboxError
 from verifier_server.checkers.base import CheckContext, Checker
+from verifier_server.checkers.code.asserts import asserts_files, count_cases, run_asserts
 from verifier_server.checkers.code.box import SOURCE_FILE, PythonRunner, open_box
 from verifier_server.checkers.code.examples import EXAMPLES
 from verifier_server.checkers.code.extract import Source, extract
 from verifier_server.checkers.code.function import RUNNER_FILE, run_function, runner_source
 from verifier_server.checkers.code.grading import Grade, grade
 from verifier_server.checkers.code.params import (
+    AssertsParams,
     CodeParams,
     FunctionParams,
+    FunctionTest,
     StdioParams,
+    StdioTest,
     check_reference,
 )
 from verifier_server.checkers.code.stdio import run_stdio
@@ -40,8 +44,8 @@ class CodeChecker(Checker[CodeParams]):
 
     def time_budget_s(self, params: CodeParams) -> float:
         """All tests at their limit, the compiler's run, and a generous overhead for each."""
-        assert isinstance(params, StdioParams | FunctionParams)
-        return (len(params.tests) + 1) * (params.limits.time_s + 2.0) + 10.0
+        tests = 1 if isinstance(params, AssertsParams) else len(_tests(params))
+        return (tests + 1) * (params.limits.time_s + 2.0) + 10.0
 
     def prepare(self, params: CodeParams) -> None:
         """Raises BadReference where the tests can't be judged against."""
@@ -56,9 +60,7 @@ class CodeChecker(Checker[CodeParams]):
         try:
             with open_box(provider, params.limits) as box:
                 runner = PythonRunner(box, params.limits)
-                box.write({SOURCE_FILE: _encoded(source)})
-                if isinstance(params, FunctionParams):
-                    box.write({RUNNER_FILE: runner_source()})
+                box.write({SOURCE_FILE: _encoded(source), **_harness(params)})
                 graded = _grade(params, runner)
                 isolation = box.isolation
         except SandboxError as error:
@@ -82,14 +84,28 @@ class CodeChecker(Checker[CodeParams]):
         )
 
 
+def _harness(params: CodeParams) -> dict[str, bytes]:
+    """What of ours must lie in the box beside the program."""
+    if isinstance(params, FunctionParams):
+        return {RUNNER_FILE: runner_source()}
+    return asserts_files() if isinstance(params, AssertsParams) else {}
+
+
 def _grade(params: CodeParams, runner: PythonRunner) -> Grade:
+    if isinstance(params, AssertsParams):
+        return grade(run_asserts(params, runner), count_cases(params), params.score)
     cases: Iterator[Case]
     if isinstance(params, StdioParams):
-        cases, total = run_stdio(params, runner), len(params.tests)
+        cases = run_stdio(params, runner)
     else:
         assert isinstance(params, FunctionParams)
-        cases, total = run_function(params, runner), len(params.tests)
-    return grade(cases, total, params.score)
+        cases = run_function(params, runner)
+    return grade(cases, len(_tests(params)), params.score)
+
+
+def _tests(params: CodeParams) -> Sequence[StdioTest | FunctionTest]:
+    assert isinstance(params, StdioParams | FunctionParams)
+    return params.tests
 
 
 def _encoded(source: Source) -> bytes:

@@ -10,6 +10,7 @@ from pydantic import Field, JsonValue, TypeAdapter, ValidatorFunctionWrapHandler
 
 from sandboxes.base import MIB
 from verifier_server.checkers.base import Params
+from verifier_server.checkers.code.harness.plan import Plan, Unusable
 from verifier_server.errors import BadReference
 
 MAX_DEPTH = 100
@@ -98,8 +99,18 @@ class FunctionParams(CodeParams):
     )
 
 
-_MODES: TypeAdapter[StdioParams | FunctionParams] = TypeAdapter(
-    Annotated[StdioParams | FunctionParams, Field(discriminator="mode")]
+class AssertsParams(CodeParams):
+    """Python asserts about what the program defines; `limits.time_s` is for all together."""
+
+    mode: Literal["asserts"]
+    asserts: str
+    function: str | None = Field(
+        None, description="what `check(candidate)` is called with, if the asserts define it"
+    )
+
+
+_MODES: TypeAdapter[StdioParams | FunctionParams | AssertsParams] = TypeAdapter(
+    Annotated[StdioParams | FunctionParams | AssertsParams, Field(discriminator="mode")]
 )
 
 
@@ -116,6 +127,14 @@ def check_reference(params: CodeParams) -> None:
         _require_function_name(params.function)
         for number, call in enumerate(params.tests, 1):
             _require_plain([call.args, call.kwargs, call.returns], f"tests.{number}")
+    elif isinstance(params, AssertsParams):
+        if params.function is not None:
+            _require_function_name(params.function)
+        _require_unicode(params.asserts, "asserts")
+        try:
+            Plan(params.asserts, params.function)
+        except Unusable as error:
+            raise BadReference(f"params: asserts: {error}") from error
 
 
 def _require_function_name(name: str) -> None:

@@ -1,0 +1,104 @@
+"""The `asserts` mode: ordinary Python asserts, in a process that the program can't reach.
+
+One run of two processes inside the box, see `harness.asserts_runner`. The verdict comes out
+in lines that carry a nonce which the program's process never held.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator
+from importlib.resources import files
+from io import BytesIO
+from typing import Any
+
+from sandboxes.base import ExecResult
+from verifier_server.checkers.code.box import PythonRunner, bad_end
+from verifier_server.checkers.code.grading import cut
+from verifier_server.checkers.code.harness.plan import Plan
+from verifier_server.checkers.code.params import AssertsParams
+from verifier_server.errors import SandboxFault
+from verifier_server.verdict import Case, Outcome
+
+_PACKAGE = "judge_harness"
+_MODULES = ("__init__", "asserts_runner", "candidate", "codec", "link", "plan", "remote")
+
+
+def asserts_files() -> dict[str, bytes]:
+    """The package that runs the asserts, to be written into the box."""
+    folder = files(__package__).joinpath("harness")
+    return {
+        f"{_PACKAGE}/{name}.py": folder.joinpath(f"{name}.py").read_bytes() for name in _MODULES
+    }
+
+
+def count_cases(params: AssertsParams) -> int:
+    """How many top-level statements of the text assert something."""
+    return len(Plan(params.asserts, params.function).cases)
+
+
+def run_asserts(params: AssertsParams, runner: PythonRunner) -> Iterator[Case]:
+    """The cases in order, one a top-level statement that asserts.
+
+    Raises:
+        SandboxError: the box failed.
+        SandboxFault: the asserts' process can't protect itself on this host.
+    """
+    nonce = secrets.token_hex(16)
+    job = {
+        "asserts": params.asserts,
+        "function": params.function,
+        "nonce": nonce,
+        "all": params.score == "all",
+    }
+    result = runner.run(["-m", f"{_PACKAGE}.asserts_runner"], stdin=json.dumps(job).encode())
+    lines = list(_lines(result.stdout, nonce))
+    refusal = next((line["refused"] for line in lines if "refused" in line), None)
+    if refusal is not None:
+        raise SandboxFault(
+            f"the asserts can't be kept from the program: {refusal}",
+            remedy="use a sandbox with a Linux kernel of its own or the host's",
+        )
+    cases = [_case(number, line) for number, line in enumerate(lines, 1) if "outcome" in line]
+    whole = any(line.get("end") for line in lines)
+    yield from _completed(cases, whole, result, count_cases(params))
+
+
+def _completed(cases: list[Case], whole: bool, result: ExecResult, total: int) -> Iterator[Case]:
+    """The cases, and where the run was cut short a failure for the one under way."""
+    end = bad_end(result)
+    if whole and end is None and len(cases) == total:
+        yield from cases
+        return
+    failed = any(case.outcome is not Outcome.ACCEPTED for case in cases)
+    if not failed or end is not None:
+        outcome, clause = end or (Outcome.RUNTIME_ERROR, "the program ended the run")
+        done = cases[: total - 1]
+        cases = [*done, Case(name=str(len(done) + 1), outcome=outcome, score=0.0, message=clause)]
+    yield from cases
+
+
+def _lines(stdout: bytes, nonce: str) -> Iterator[dict[str, Any]]:
+    """What the asserts' process said; anything else on its stream is not listened to."""
+    for raw in BytesIO(stdout):
+        if nonce.encode() in raw:
+            try:
+                line = json.loads(raw)
+            except ValueError:
+                continue
+            if isinstance(line, dict) and line.get("nonce") == nonce:
+                yield line
+
+
+def _case(number: int, line: dict[str, Any]) -> Case:
+    outcome = Outcome(line["outcome"])
+    text = cut(line.get("text", ""))
+    message = f"{text!r}: {line['message']}" if text else line["message"]
+    return Case(
+        name=str(number),
+        outcome=outcome,
+        score=float(outcome is Outcome.ACCEPTED),
+        input=text or None,
+        message=None if outcome is Outcome.ACCEPTED else message,
+    )

@@ -1,0 +1,147 @@
+"""Runs a text of asserts against a program that lives in another process.
+
+This process is the trusted one. It forks the program's before it has read anything, turns
+itself into one that others of its user can't look into, and only then learns the asserts and
+a nonce. The program's process holds neither them nor this one's standard streams: all that
+it can do to the verdict is to answer, to be silent, or to end the run without a verdict.
+
+Standard input: one JSON object {"asserts", "function", "nonce", "all"}. Standard
+output: lines of JSON, each with the nonce: {"case", "outcome", "message"} a case, then
+{"end": true}; or {"refused": why} where this host doesn't let it protect itself.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import ctypes
+import json
+import os
+import signal
+import sys
+
+from .candidate import serve_candidate
+from .link import Gone
+from .plan import Plan
+from .remote import MODULE, Judge, Tampering
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_PR_SET_DUMPABLE = 4
+_LINK_FDS = (100, 101)
+_FILE = "solution.py"
+_type_name = type.__dict__["__name__"].__get__
+_error_args = BaseException.__dict__["args"].__get__
+
+
+def main() -> None:
+    """Forks the program's process and judges it."""
+    prctl = ctypes.CDLL(None).prctl
+    to_read, to_write = os.pipe(), os.pipe()
+    protected = prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0) == 0
+    if os.fork() == 0:
+        prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)
+        _become_candidate(to_write[0], to_read[1])
+    os.close(to_write[0])
+    os.close(to_read[1])
+    # A signal from the program ends this process; as an exception, a test might catch it.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    # The program can write modules into its directory.
+    sys.path[:] = [entry for entry in sys.path if entry not in ("", os.getcwd())]
+    job = json.loads(sys.stdin.buffer.read())
+    report = Report(job["nonce"])
+    if not protected:
+        report.line(refused="prctl(PR_SET_DUMPABLE) failed")
+        return
+    run(job, report, Judge(to_read[0], to_write[1]))
+
+
+def _become_candidate(read_fd: int, write_fd: int) -> None:
+    os.dup2(read_fd, _LINK_FDS[0], inheritable=False)
+    os.dup2(write_fd, _LINK_FDS[1], inheritable=False)
+    null = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(null, fd)
+    os.closerange(3, _LINK_FDS[0])
+    serve_candidate(*_LINK_FDS, _FILE)
+
+
+class Report:
+    """The lines of the verdict."""
+
+    def __init__(self, nonce: str) -> None:
+        self._nonce = nonce
+        self._fd = os.dup(1)
+        null = os.open(os.devnull, os.O_RDWR)
+        # What the asserts print is none of the verdict's.
+        os.dup2(null, 1)
+
+    def line(self, **fields: Any) -> None:
+        """Writes one."""
+        data = memoryview(b"\n" + json.dumps({"nonce": self._nonce, **fields}).encode() + b"\n")
+        while data:
+            data = data[os.write(self._fd, data) :]
+
+
+def run(job: dict[str, Any], report: Report, judge: Judge) -> None:
+    """Runs the statements in their order, to the end or, with "all", to the first failure."""
+    plan = Plan(job["asserts"], job["function"])
+    failure = attempt(judge.load)
+    if failure is not None:
+        outcome = "compile_error" if failure[2] else failure[0]
+        report.line(case=0, outcome=outcome, message=f"{failure[1]} while it is loaded", over=True)
+        return
+    names: dict[str, Any] = {"__name__": MODULE, "__builtins__": builtins}
+    names.update({module: __import__(module) for module in plan.modules})
+    for name in plan.wanted:
+        try:
+            names[name] = judge.name(name)
+        except NameError:
+            continue
+    number = 0
+    pending: tuple[str, str, bool] | None = None
+    for statement in plan.statements:
+        code = compile(ast.Module([statement], []), "<asserts>", "exec", optimize=0)
+        failure = attempt(lambda: exec(code, names))  # noqa: B023, S102 - run at once
+        if statement not in plan.cases:
+            pending = pending or failure
+            continue
+        failure, pending = pending or failure, None
+        text = (ast.get_source_segment(plan.text, statement) or "")[:300]
+        outcome, why, _ = failure or ("accepted", "", False)
+        report.line(case=number, outcome=outcome, message=why, text=text)
+        if failure and job["all"]:
+            return
+        number += 1
+    # A test may have caught the end of the program's process with a bare `except`.
+    gone = attempt(lambda: judge.name("__name__"))
+    report.line(end=gone is None)
+
+
+def attempt(action: Any) -> tuple[str, str, bool] | None:
+    """Runs it; the failure as outcome, clause and whether it is a matter of syntax."""
+    try:
+        action()
+    except AssertionError as error:
+        return ("wrong_answer", f"it fails{_detail(error)}", False)
+    except Tampering as error:
+        return ("policy_violation", str(error), False)
+    except Gone as error:
+        return ("runtime_error", str(error), False)
+    except BaseException as error:  # noqa: BLE001 - whatever the program raises
+        name = _type_name(type(error))
+        outcome = "memory_limit" if isinstance(error, MemoryError) else "runtime_error"
+        return (outcome, f"it raises {name}{_detail(error)}", isinstance(error, SyntaxError))
+    return None
+
+
+def _detail(error: BaseException) -> str:
+    args = _error_args(error)
+    return f": {args[0][:200]}" if args and type(args[0]) is str else ""
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,216 @@
+"""The candidate's process: loads the program and does what the asserts' process asks.
+
+Nothing in here is trusted: the program can bend all of it, and thereby its own values alone.
+"""
+
+from __future__ import annotations
+
+import builtins
+import os
+import sys
+from types import ModuleType
+
+from .codec import DATA_TYPES, MUTABLE_TYPES, is_builtin, pack, restore, unpack
+from .link import SPECIAL, Gone, Link
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+_MODULE = "solution"
+_bases = type.__dict__["__bases__"].__get__
+_name = type.__dict__["__name__"].__get__
+_error_args = BaseException.__dict__["args"].__get__
+
+
+def serve_candidate(read_fd: int, write_fd: int, file: str) -> NoReturn:
+    """Serves until the other side ends."""
+    server = Candidate(read_fd, write_fd, os.path.abspath(file))
+    try:
+        while True:
+            message = server.receive()
+            server.send(server.serve(message[1], message[2:]))
+    except Gone:
+        os._exit(0)
+
+
+class Candidate(Link):
+    """Does operations on the program's objects."""
+
+    def __init__(self, read_fd: int, write_fd: int, path: str) -> None:
+        super().__init__(read_fd, write_fd)
+        self._path = path
+        self._names: dict[str, Any] = {}
+        self._objects: list[Any] = []
+        self._ids: dict[int, int] = {}
+        self._arguments: list[Any] = []
+        self._foreign: dict[int, Any] = {}
+
+    def serve(self, operation: str, rest: list[Any]) -> list[Any]:
+        """Does one operation; whatever it raises is the answer."""
+        outer, self._arguments = self._arguments, []
+        try:
+            value = self._do(operation, rest)
+            return ["=", self._pack_result(value), self._changes(rest)]
+        except Gone:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever it raises is its own
+            return ["!", self._export(error), self._changes(rest)]
+        finally:
+            self._arguments = outer
+
+    def _do(self, operation: str, rest: list[Any]) -> Any:
+        if operation == "load":
+            return self._load()
+        if operation == "name":
+            if rest[0] not in self._names:
+                raise NameError(f"name {rest[0]!r} is not defined")
+            return self._names[rest[0]]
+        target, name = self._objects[rest[0]], rest[1]
+        self._arguments = [unpack(tree, self._resolve) for tree in rest[2]]
+        if operation == "get":
+            return getattr(target, name)
+        if operation == "set":
+            return setattr(target, name, *self._arguments)
+        if operation == "call":
+            keywords = {key: unpack(tree, self._resolve) for key, tree in rest[3].items()}
+            return target(*self._arguments, **keywords)
+        return getattr(type(target), name)(target, *self._arguments)
+
+    def _load(self) -> None:
+        with open(self._path, "rb") as stream:
+            code = compile(stream.read(), self._path, "exec", dont_inherit=True)
+        module = ModuleType(_MODULE)
+        module.__file__ = self._path
+        sys.modules[_MODULE] = module
+        sys.argv[:] = [self._path]
+        self._names = module.__dict__
+        exec(code, self._names)  # noqa: S102
+
+    def _changes(self, rest: list[Any]) -> list[Any]:
+        """The arguments that the operation changed in place: their places and new values."""
+        sent = rest[2] if len(rest) > 2 else []
+        now = [pack(argument, self._export) for argument in self._arguments]
+        pairs = zip(sent, now, strict=False)
+        return [[place, new] for place, (old, new) in enumerate(pairs) if old != new]
+
+    def _pack_result(self, value: Any) -> Any:
+        """An argument that comes back is told as such: it may be asked for by `is`."""
+        for place, argument in enumerate(self._arguments):
+            if argument is value and type(value) in MUTABLE_TYPES:
+                return ["a", place]
+        return pack(value, self._export)
+
+    def _export(self, value: Any) -> list[Any]:
+        kind = type(value)
+        if kind in (Function, Instance, Iterator):
+            return ["j", value._number]
+        if kind is ModuleType:
+            return ["m", value.__name__]
+        if issubclass(kind, type):
+            return self._export_class(value)
+        number, _ = self._number(value)
+        extra = None
+        if issubclass(kind, BaseException):
+            extra = [pack(arg, self._export) for arg in _error_args(value)]
+        else:
+            base = next((b for b in DATA_TYPES if issubclass(kind, b)), None)
+            if base is not None:
+                extra = pack(restore(base, value), self._export)
+        if issubclass(kind, BaseException) and is_builtin(kind):
+            return ["o", number, ["bt", _name(kind)], extra]
+        return ["o", number, self._export_class(kind), extra]
+
+    def _export_class(self, cls: Any) -> list[Any]:
+        number, known = self._number(cls)
+        if known:
+            return ["k", number]
+        bases: list[Any] = []
+        for base in _bases(cls):
+            known = is_builtin(base)
+            bases.append(["bt", _name(base)] if known else self._export_class(base))
+        special = {
+            name: vars(k)[name] is not None
+            for k in reversed(cls.__mro__)
+            if k is not object and k is not BaseException
+            for name in SPECIAL & vars(k).keys()
+        }
+        return ["k", number, _name(cls), bases, special]
+
+    def _number(self, value: Any) -> tuple[int, bool]:
+        number = self._ids.get(id(value))
+        if number is not None:
+            return number, True
+        self._objects.append(value)
+        self._ids[id(value)] = len(self._objects) - 1
+        return len(self._objects) - 1, False
+
+    def _resolve(self, tag: str, rest: list[Any]) -> Any:
+        if tag in ("o", "k"):
+            return self._objects[rest[0]]
+        number, kind = rest
+        if number not in self._foreign:
+            self._foreign[number] = _FOREIGN[kind](self, number)
+        return self._foreign[number]
+
+    def ask(self, operation: str, *rest: Any) -> Any:
+        """Does an operation on an object of the asserts' process."""
+        kind, tree, *_ = self.request(operation, *rest)
+        if kind == "!":
+            raise getattr(builtins, tree[0])(tree[1])
+        return unpack(tree, self._resolve)
+
+    def pack(self, *values: Any) -> list[Any]:
+        """Arguments of `ask`."""
+        return [pack(value, self._export) for value in values]
+
+
+class Function:
+    """A callable of the asserts' process: it can be called and no more."""
+
+    _link: Candidate
+    _number: int
+
+    def __init__(self, link: Candidate, number: int) -> None:
+        object.__setattr__(self, "_link", link)
+        object.__setattr__(self, "_number", number)
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        """Calls it in its own process."""
+        packed = dict(zip(keywords, self._link.pack(*keywords.values()), strict=True))
+        return self._link.ask("call", self._number, self._link.pack(*args), packed)
+
+
+class Iterator(Function):
+    """An iterator of the asserts' process."""
+
+    def __iter__(self) -> Iterator:
+        return self
+
+    def __next__(self) -> Any:
+        return self._link.ask("op", self._number, "__next__", [])
+
+
+class Instance(Function):
+    """An instance of a class that the asserts define."""
+
+    def __getattr__(self, name: str) -> Any:
+        return self._link.ask("get", self._number, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._link.ask("set", self._number, name, self._link.pack(value))
+
+    __hash__ = object.__hash__
+
+
+def _forward(name: str) -> Any:
+    def method(self: Instance, *args: Any) -> Any:
+        return self._link.ask("op", self._number, name, self._link.pack(*args))
+
+    return method
+
+
+for _special in SPECIAL - {"__hash__", "__call__"}:
+    setattr(Instance, _special, _forward(_special))
+
+_FOREIGN = {"function": Function, "iterator": Iterator, "instance": Instance}
