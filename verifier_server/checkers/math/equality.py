@@ -104,7 +104,8 @@ def _match_equations(gold: Relation, answer: Relation) -> Match:
 def _match_reals(gold: Value, answer: Value, policy: Policy) -> Match:
     match (gold, answer):
         case Several(_, golds, closed), Several(_, answers, other) if len(golds) == len(answers):
-            if closed == other and not isinstance(golds[0], Relation):
+            relations = any(isinstance(item, Relation) for item in (*golds, *answers))
+            if closed == other and not relations:
                 pairs = [match(g, a, policy) for g, a in zip(golds, answers, strict=True)]
                 return next((pair for pair in pairs if not pair.ok), YES)
     same = realsets.same_reals(gold, answer)

@@ -165,6 +165,8 @@ def symbols(expr: Expr) -> frozenset[str]:
     match expr:
         case Sym(name):
             return frozenset((name,))
+        case Func(name, args) if name.endswith("()"):
+            return frozenset((name,)).union(*(symbols(arg) for arg in args))
         case Limiting():
             bounds = (e for e in (expr.low, expr.high) if e is not None)
             inner = symbols(expr.body)

@@ -15,16 +15,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from verifier_server.checkers.completion import after_think
+from verifier_server.checkers.math.faults import MathFault, TooLarge
+from verifier_server.checkers.math.parse import is_prose
 
 Mode = Literal["standard", "boxed", "lenient"]
 How = Literal["box", "tag", "phrase", "hashes", "whole", "number"]
 
 MAX_WHOLE = 4096  # a longer completion is not just an expression
 _MAX_BOXES = 1000
-_MAX_WORDS = 6  # nor is one with more words
+_MAX_WORDS = 40  # nor is one with more words
 
 _BOX = re.compile(r"\\(?:boxed|fbox|framebox)(?![A-Za-z])\s*")
 _BARE_BOX = re.compile(r"[-+]?\d[\d.,/]*|[-+]?\.\d+")
@@ -43,8 +45,12 @@ _SENTENCE_END = re.compile(
 )
 _DISPLAY = {"$$": "$$", "\\[": "\\]", "\\(": "\\)", "$": "$"}
 _OR = re.compile(r"(?:or|oder|ou|\u0438\u043b\u0438|\u6216\u8005?|and/or)(?![a-z])", re.IGNORECASE)
-_AND = re.compile(r"(?:and|und|et|&|,|;|\u548c)", re.IGNORECASE)
-_AROUND = " \t\r\n$.:;*_\\()[]{}"
+_AROUND = " \t\r\n$.,:;*_\\()[]{}"
+_NEARBY = 200  # characters beside a box in which an alternative may start
+_VALUE = re.compile(r"[\s({\[\\]*(?:\$([^$\n]{1,100})\$|([-+]?[\d.][^\s,;$)}]*))")
+_BEFORE_OR = re.compile(
+    r"(?:\$([^$\n]{1,100})\$|(?<![\w.])([-+]?\d[\d./]*)),?[ \n]+(?:or|oder|ou)$", re.IGNORECASE
+)
 _NUMBER = re.compile(r"-?(?:\d[\d,]*\d|\d)(?:\.\d+)?(?:/\d+)?%?|-?\.\d+")
 _FENCE = re.compile(r"^```[A-Za-z]*\n(.*?)\n?```$", re.DOTALL)
 
@@ -109,34 +115,38 @@ def _moved(found: Extracted | Missing, offset: int) -> Extracted | Missing:
 # -- boxes ---------------------------------------------------------------------------------
 
 
+class _Box(NamedTuple):
+    start: int
+    content: slice
+    end: int
+
+
 def _boxed(text: str) -> Extracted | Missing | None:
+    if text.count("\\boxed") > _MAX_BOXES:
+        return Missing(f"there are more than {_MAX_BOXES} boxes")
     starts = list(_BOX.finditer(text))
     if not starts:
         return None
-    if len(starts) > _MAX_BOXES:
-        return Missing(f"there are more than {_MAX_BOXES} boxes")
     closing = _closing_braces(text)
-    boxes: list[tuple[int, int, int, int]] = []  # command start, content start and end, end
+    boxes: list[_Box] = []
     for start in starts:
-        if boxes and start.start() < boxes[-1][3]:
+        if boxes and start.start() < boxes[-1].end:
             continue  # inside the box before
         at = start.end()
         if text.startswith("{", at):
             end = closing.get(at)
             if end is None:
                 return Missing("the \\boxed answer never closes")
-            boxes.append((start.start(), at + 1, end, end + 1))
+            boxes.append(_Box(start.start(), slice(at + 1, end), end + 1))
         else:
             bare = _BARE_BOX.match(text, at)
             if bare:
-                boxes.append((start.start(), at, bare.end(), bare.end()))
+                boxes.append(_Box(start.start(), slice(at, bare.end()), bare.end()))
     if not boxes:
         return None
-    last = boxes[-1]
-    contents = tuple(_unboxed(text[box[1] : box[2]]) for box in boxes)
-    return Extracted(
-        contents[-1], "box", (last[1], last[2]), _offered(text, boxes, contents), contents
-    )
+    contents = tuple(_unboxed(text[box.content]) for box in boxes)
+    span = (boxes[-1].content.start, boxes[-1].content.stop)
+    return Extracted(contents[-1], "box", span, _offered(text, boxes, contents), contents)
 
 
 def _closing_braces(text: str) -> dict[int, int]:
@@ -155,47 +165,44 @@ def _closing_braces(text: str) -> dict[int, int]:
 
 def _unboxed(content: str) -> str:
     """The content; a box that holds nothing but a box is one box."""
-    content = content.strip().rstrip(".,;") if not content.rstrip().endswith("\\,") else content
+    content = content.strip()
+    if content.endswith((".", ",", ";")) and not content.endswith(("..", "\\,", "\\;")):
+        content = content[:-1]
     return content.strip()
 
 
-def _offered(
-    text: str, boxes: list[tuple[int, int, int, int]], contents: tuple[str, ...]
-) -> tuple[str, ...]:
-    """What stands beside the last box as an alternative to it."""
-    offered = [contents[-1]]
-    for (_, _, _, end), (start, *_), content in zip(
-        boxes[-2::-1], boxes[:0:-1], contents[-2::-1], strict=True
-    ):
-        if not _OR.fullmatch(text[end:start].strip(_AROUND)):
+def _offered(text: str, boxes: list[_Box], contents: tuple[str, ...]) -> tuple[str, ...]:
+    """The last box and what stands beside it as an alternative; empty if nothing does."""
+    first = len(boxes) - 1
+    has_or = False
+    while first > 0:
+        joint = _bare(text[boxes[first - 1].end : boxes[first].start])
+        if joint and not _OR.fullmatch(joint):
             break
-        offered.append(content)
-    after = text[boxes[-1][3] : boxes[-1][3] + 200].lstrip(_AROUND)
+        has_or = has_or or bool(joint)
+        first -= 1
+    offered = list(contents[first:]) if has_or else [contents[-1]]
+    after = text[boxes[-1].end : boxes[-1].end + _NEARBY].lstrip(_AROUND)
     joined = _OR.match(after)
     if joined:
-        offered.append(_next_value(after[joined.end() :]))
-    before = text[max(0, boxes[-len(offered)][0] - 200) : boxes[-len(offered)][0]].rstrip(_AROUND)
-    if len(boxes) >= len(offered) and re.search(r"[\d$)}]\s*\$?\s*(?:or|oder|ou)$", before):
-        offered.append(_last_value(before))
+        offered.append(_first_value(after[joined.end() :]))
+    start = boxes[first].start if has_or else boxes[-1].start
+    before = _BEFORE_OR.search(text[max(0, start - _NEARBY) : start].rstrip(" \n$"))
+    if before:
+        offered.append(before.group(1) or before.group(2))
     found = tuple(value for value in offered if value)
     return found if len(found) > 1 else ()
 
 
-def _next_value(text: str) -> str:
+def _bare(joint: str) -> str:
+    """What stands between two answers, without the signs around words."""
+    return joint.replace("\\text", "").strip(_AROUND)
+
+
+def _first_value(text: str) -> str:
     """The mathematics that a text starts with, or "" if it starts with prose."""
-    text = text.lstrip()
-    dollars = re.match(r"\$([^$\n]*)\$", text)
-    if dollars:
-        return dollars.group(1)
-    plain = re.match(r"[-+]?[\d.][^\s,;$]*", text)
-    return plain.group().rstrip(".") if plain else ""
-
-
-def _last_value(text: str) -> str:
-    text = text.rsplit(None, 1)[0].rstrip()
-    if text.endswith("$") and text.count("$") > 1:
-        return text[text.rindex("$", 0, -1) + 1 : -1]
-    return text.split()[-1].strip("$") if text.split() else ""
+    found = _VALUE.match(text)
+    return (found.group(1) or found.group(2)).rstrip(".") if found else ""
 
 
 # -- tags, phrases, hashes -----------------------------------------------------------------
@@ -260,10 +267,19 @@ def _whole(text: str) -> Extracted | None:
     if len(text) > MAX_WHOLE or not text.strip():
         return None
     answer = clean(text)
-    words = re.findall(r"[^\W\d_]{2,}", re.sub(r"\\[A-Za-z]+", " ", answer))
-    if not answer or len(words) > _MAX_WORDS or "\n\n" in answer:
+    if not answer or len(answer.split()) > _MAX_WORDS or not _is_expression(answer):
         return None
     return Extracted(answer, "whole", (0, len(text)))
+
+
+def _is_expression(text: str) -> bool:
+    """Whether it reads as a value; what is too large to be read counts, to be refused as such."""
+    try:
+        return not is_prose(text)
+    except TooLarge:
+        return True
+    except MathFault:
+        return False
 
 
 def clean(text: str) -> str:

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from verifier_server.checkers.math import expr as ex
 from verifier_server.checkers.math import lexicon, numerals, structures
-from verifier_server.checkers.math.expr import Expr, Num
+from verifier_server.checkers.math.expr import Expr
 from verifier_server.checkers.math.faults import Malformed, TooLarge, Unsupported
 from verifier_server.checkers.math.tokens import MAX_DEPTH, Kind, Token
 
 _PRODUCT_LETTERS = 4  # longer runs of letters are words, not products
 _CALLABLE = frozenset("fghFGH")
 _CONSTANTS = frozenset({"pi", "e", "i", "infty"})
+# Signs with a meaning that the value model has no form for.
+_EXOTIC = frozenset(
+    "to implies cap equiv not notin perp parallel sim propto || in cup minus empty".split()
+)
 _CLOSERS = {"(": ")", "[": "]", "{": "}", "lfloor": "rfloor", "lceil": "rceil"}
 
 
@@ -75,7 +79,7 @@ class Parser:
 
     def expect_end(self) -> None:
         if self.next is not None:
-            raise Malformed(f"has an unexpected {self.next.text!r}")
+            raise _unexpected(self.next)
 
     def deeper(self) -> None:
         self.depth += 1
@@ -108,7 +112,8 @@ class Parser:
     def _juxtapose(self, factors: list[Expr]) -> None:
         left, starts_with = factors[-1], self.tokens[self.at]
         right = self.power()
-        if isinstance(left, Num) and len(factors) == 1:
+        is_number = ex.as_number(left) is not None
+        if is_number and len(factors) == 1:
             part = right
             if starts_with.kind is Kind.NUMBER and self.take_sign("/"):
                 part = ex.Div(right, self.power())
@@ -116,7 +121,7 @@ class Parser:
             if mixed is not None:
                 factors[-1] = mixed
                 return
-        if starts_with.kind is Kind.NUMBER and isinstance(left, Num):
+        if is_number and starts_with.kind is Kind.NUMBER:
             raise Malformed("has two numbers side by side")
         factors.append(right)
 
@@ -178,7 +183,9 @@ class Parser:
             case Kind.NAME:
                 return self._name(token.text)
             case Kind.WORD:
-                return _letters(token.text)
+                self.at -= 1
+                self.tokens[self.at : self.at + 1] = _letters(token)
+                return self.atom()
             case Kind.FUNCTION:
                 return self.function(token.text)
             case Kind.OPEN:
@@ -188,7 +195,7 @@ class Parser:
             case Kind.SIGN if token.text == "|":
                 return self._absolute()
             case _:
-                raise Malformed(f"has an unexpected {token.text!r}")
+                raise _unexpected(token)
 
     def argument(self) -> Expr:
         """What a TeX command takes: a group, or one token, of a number one digit."""
@@ -302,12 +309,20 @@ def _call(name: str, args: tuple[Expr, ...]) -> Expr:
     return ex.Func(name, args)
 
 
-def _letters(word: str) -> Expr:
-    """A run of letters: `xy` is a product, `sinx` a function's value, `banana` neither."""
+def _letters(token: Token) -> list[Token]:
+    """A run of letters as tokens: `xy` is a product, `sinx` a call, `banana` neither."""
+    word = token.text
     for size in (6, 5, 4, 3, 2):
         name, rest = word[:size], word[size:]
         if name in lexicon.FUNCTIONS and len(rest) == 1:
-            return _call(lexicon.FUNCTIONS[name], (ex.Sym(rest),))
+            function = Token(Kind.FUNCTION, lexicon.FUNCTIONS[name], token.spaced)
+            return [function, Token(Kind.NAME, rest, spaced=False)]
     if len(word) > _PRODUCT_LETTERS or not word.isascii():
         raise Unsupported(f"holds the word {word[:20]!r}")
-    return ex.Mul(tuple(ex.Const(c) if c in _CONSTANTS else ex.Sym(c) for c in word))
+    return [Token(Kind.NAME, letter, token.spaced) for letter in word]
+
+
+def _unexpected(token: Token) -> Malformed | Unsupported:
+    if token.kind is Kind.TEXT or (token.kind is Kind.SIGN and token.text in _EXOTIC):
+        return Unsupported(f"has {token.text[:20]!r} inside an expression")
+    return Malformed(f"has an unexpected {token.text[:20]!r}")

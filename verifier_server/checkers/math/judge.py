@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from verifier_server.checkers.math import echo, equality, exact, leaves
 from verifier_server.checkers.math.chains import FalseLink, is_equation
 from verifier_server.checkers.math.extract import Extracted
-from verifier_server.checkers.math.faults import Malformed, MathFault, TooLarge, Undefined
+from verifier_server.checkers.math.faults import MathFault, TooLarge, Undefined
 from verifier_server.checkers.math.parse import parse
 from verifier_server.checkers.math.policy import Match, Policy, no
 from verifier_server.checkers.math.tokens import tokenize
@@ -34,15 +34,11 @@ class Gold:
 
     Attributes:
         text: as given.
-        readings: its value; two where a comma may group digits or separate a list.
+        value: what it says.
     """
 
     text: str
-    readings: tuple[Value, ...]
-
-    @property
-    def is_equation(self) -> bool:
-        return any(is_equation(reading) for reading in self.readings)
+    value: Value
 
 
 def read_gold(text: str, policy: Policy) -> Gold:
@@ -52,11 +48,7 @@ def read_gold(text: str, policy: Policy) -> Gold:
         BadReference: it doesn't parse, is a false chain, or has no value.
     """
     try:
-        readings = [parse(text)]
-        if "," in text:
-            separated = parse(text, grouped_commas=False)
-            readings += [separated] if separated != readings[0] else []
-        return Gold(text, tuple(_checked(reading, policy) for reading in readings))
+        return Gold(text, _checked(parse(text), policy))
     except MathFault as error:
         raise BadReference(
             f"the reference {text[:_SHOWN]!r} {error}",
@@ -85,6 +77,8 @@ def judge(found: Extracted, golds: tuple[Gold, ...], policy: Policy, prompt: str
         return Judgement.reject(Outcome.NO_ANSWER, "the answer is empty")
     if any(found.text.strip() == gold.text.strip() for gold in golds) and not found.alternatives:
         return Judgement.accept(answer=shown)
+    if found.how == "whole" and _is_just_words(found, golds):
+        return Judgement.reject(Outcome.NO_ANSWER, "the text marks no answer")
     try:
         why = _why_wrong(found, golds, policy, prompt)
     except TooLarge as error:
@@ -92,12 +86,19 @@ def judge(found: Extracted, golds: tuple[Gold, ...], policy: Policy, prompt: str
             Outcome.POLICY_VIOLATION, f"refused before evaluation: it {error}", answer=shown
         )
     except MathFault as error:
-        if found.how == "whole":
-            return Judgement.reject(Outcome.NO_ANSWER, "the text is no expression and marks none")
         return Judgement.reject(Outcome.WRONG_ANSWER, f"the answer {error}", answer=shown)
     if why is None:
         return Judgement.accept(answer=shown)
     return Judgement.reject(Outcome.WRONG_ANSWER, why, answer=shown)
+
+
+def _is_just_words(found: Extracted, golds: tuple[Gold, ...]) -> bool:
+    """Whether a completion of a few words answers a question for something else."""
+    try:
+        is_text = isinstance(parse(found.text), Text)
+    except MathFault:
+        return False
+    return is_text and not any(isinstance(gold.value, Text | Opaque) for gold in golds)
 
 
 def _why_wrong(
@@ -109,9 +110,6 @@ def _why_wrong(
         MathFault: the answer can't be read or evaluated.
     """
     reasons: list[str] = []
-    if found.how == "whole" and isinstance(parse(found.text), Text | Opaque):
-        if not any(isinstance(reading, Text | Opaque) for g in golds for reading in g.readings):
-            raise Malformed("is prose")
     for gold in golds:
         match = _match_gold(found, gold, policy)
         if match.ok and prompt is not None and echo.repeats(prompt, found.text, gold.text):
@@ -123,13 +121,7 @@ def _why_wrong(
 
 
 def _match_gold(found: Extracted, gold: Gold, policy: Policy) -> Match:
-    answer = _read(found)
-    match = no("")
-    for reading in gold.readings:
-        match = _match_reading(reading, answer, found, policy)
-        if match.ok:
-            break
-    return match
+    return _match_reading(gold.value, _read(found), found, policy)
 
 
 def _read(found: Extracted) -> Value:

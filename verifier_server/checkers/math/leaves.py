@@ -102,7 +102,8 @@ def _numeral(tokens: list[Token]) -> Value | None:
         return None
     if [t.text for t in digits[:1]] == ["("] and digits[-1].text == ")":
         digits = digits[1:-1]
-    if not digits or any(t.kind not in (Kind.NUMBER, Kind.NAME, Kind.WORD) for t in digits):
+    numeric = (Kind.NUMBER, Kind.NAME, Kind.WORD, Kind.TEXT)
+    if not digits or any(t.kind not in numeric for t in digits):
         return None
     spelled = "".join(t.text for t in digits).upper()
     if not spelled.isalnum() or not spelled.isascii():
@@ -136,7 +137,7 @@ def _money(tokens: list[Token]) -> Value | None:
     if len(signs) != 1:
         return None
     at = signs[0]
-    if at not in (0, 1, len(tokens) - 1) or (at == 1 and tokens[0].text not in "-+"):
+    if at not in (0, len(tokens) - 1) and not (at == 1 and tokens[0].text in "-+"):
         return None
     rest = tokens[:at] + tokens[at + 1 :]
     inner = parse_leaf(rest)
@@ -184,6 +185,8 @@ def _ratio(tokens: list[Token]) -> Value | None:
         return _clock([[t.text for t in part] for part in parts], half)
     if len(parts) == 1:
         return None
+    if any([t.text for t in part] == ["..."] for part in parts):
+        raise Unsupported("is a ratio that goes on")
     return Ratio(tuple(parse_expression(part) for part in parts))
 
 
@@ -242,6 +245,9 @@ def _unit_start(tokens: list[Token]) -> int | None:
         if token.text == "min" and at == len(tokens) - 1:
             return at
         is_degree = token.kind is Kind.SIGN and token.text in ("deg", "^")
+        # The degrees of \\sin 30^\\circ are the argument's.
+        if any(t.kind is Kind.FUNCTION for t in tokens[:at]):
+            is_degree = False
         if is_degree and _ends_in_degree(tokens[at:]):
             return at
     return None

@@ -87,12 +87,15 @@ def _with_period(whole: str, decimals: str, period: str) -> Num:
     return Num(fixed + Fraction(int(period), scale))
 
 
-def mixed(whole: Num, part: Expr) -> Num | None:
+def mixed(whole: Expr, part: Expr) -> Expr | None:
     """`3\\frac12` as 7/2, if it is a whole number before a proper fraction of literals."""
-    match part:
-        case ex.Div(Num(a, None), Num(b, None)) if whole.places is None and 0 < a < b:
-            if whole.value.denominator == a.denominator == b.denominator == 1:
-                return Num(whole.value + a / b)
+    match whole, part:
+        case ex.Neg(arg), _:
+            positive = mixed(arg, part)
+            return None if positive is None else ex.Neg(positive)
+        case Num(n, None), ex.Div(Num(a, None), Num(b, None)) if 0 < a < b:
+            if n.denominator == a.denominator == b.denominator == 1:
+                return Num(n + a / b)
     return None
 
 

@@ -82,7 +82,7 @@ def real_value(expr: Expr) -> Fraction | None:
     number = value(expr)
     if _is_complex(number):
         return None
-    mantissa, exponent = number.man_exp if number else (0, 0)
+    mantissa, exponent = number.real.man_exp if number else (0, 0)
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 
@@ -168,7 +168,7 @@ _GROWING = frozenset({"sinh", "cosh", "tanh", "coth", "sech", "csch"})
 class _Evaluator:
     """One evaluation. Notes the size of what it meets, which sets the precision needed."""
 
-    def __init__(self, context: Any, point: dict[str, Fraction]) -> None:
+    def __init__(self, context: Any, point: dict[str, Any]) -> None:
         self.mp = context
         self.point = point
         self.weight = 0
@@ -201,7 +201,8 @@ class _Evaluator:
             case ex.Sym(name):
                 if name not in self.point:
                     raise Undefined(f"holds the unknown {name}")
-                return self._fraction(self.point[name])
+                at = self.point[name]
+                return self._fraction(at) if isinstance(at, Fraction) else at
             case ex.Const(name):
                 return self._constant(name)
             case ex.Neg(arg):

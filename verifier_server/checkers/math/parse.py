@@ -6,10 +6,13 @@ and `(1, \\frac12)` one tuple. What is inside one piece is read by `leaves`.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from verifier_server.checkers.math import environments
 from verifier_server.checkers.math import expr as ex
 from verifier_server.checkers.math.faults import Malformed, Unsupported
-from verifier_server.checkers.math.leaves import parse_leaf
+from verifier_server.checkers.math.grammar import parse_expression
+from verifier_server.checkers.math.leaves import parse_leaf, scalar
 from verifier_server.checkers.math.tokens import Kind, Token, tokenize
 from verifier_server.checkers.math.values import (
     EMPTY,
@@ -29,6 +32,8 @@ from verifier_server.checkers.math.values import (
 _EQUATIONS = frozenset({"=", "~="})
 _RELATIONS = frozenset({"=", "~=", "<", ">", "<=", ">=", "!=", "in"})
 _SEPARATORS = frozenset({",", ";", "or", "and"})
+_PRODUCT_LETTERS = 3  # `Area = 48` labels a value, `xyz = 1` is an equation
+_SHORT_TEXT = 4  # words that may be an answer by themselves
 _LEAD_INS = frozenset({"either", "both"})
 
 
@@ -40,6 +45,26 @@ def parse(text: str, *, grouped_commas: bool = True) -> Value:
         TooLarge: too long, or nested too deeply.
     """
     return parse_tokens(tokenize(text, grouped_commas=grouped_commas))
+
+
+def is_prose(text: str) -> bool:
+    """Whether a text on its own is words rather than an expression with words in it.
+
+    Raises:
+        Malformed, TooLarge: as `parse`.
+    """
+    tokens = tokenize(text)
+    value = parse_tokens(tokens)
+    if isinstance(value, Opaque):
+        return True
+    if isinstance(value, Text):
+        return len(tokens) > _SHORT_TEXT
+    # `is 5` would be the product of two letters and a number.
+    operands = (Kind.WORD, Kind.NAME, Kind.NUMBER)
+    return isinstance(value, Scalar) and any(
+        Kind.WORD in (a.kind, b.kind) and b.spaced and a.kind in operands and b.kind in operands
+        for a, b in pairwise(tokens)
+    )
 
 
 def parse_tokens(tokens: list[Token]) -> Value:
@@ -156,7 +181,7 @@ def _relation(tokens: list[Token]) -> Value | None:
     if not set(signs) <= _EQUATIONS:
         if "in" in signs:
             raise Unsupported("mixes membership with other relations")
-        return Relation(tuple(_value(piece) for piece in pieces), tuple(signs))
+        return Relation(tuple(_side(piece) for piece in pieces), tuple(signs))
     name, of = _label(pieces[0])
     if not name and len(pieces) == 2:
         name, of = _label(pieces[1])
@@ -165,10 +190,17 @@ def _relation(tokens: list[Token]) -> Value | None:
         else:
             name = ""
     if not name:
-        return Relation(tuple(_value(piece) for piece in pieces), tuple(signs))
-    values = tuple(_value(piece) for piece in pieces[1:])
+        return Relation(tuple(_side(piece) for piece in pieces), tuple(signs))
+    values = tuple(_side(piece) for piece in pieces[1:])
     value = values[0] if len(values) == 1 else Relation(values, tuple(signs[1:]))
     return Named(name, value, of)
+
+
+def _side(piece: list[Token]) -> Value:
+    """One side of a relation, where `xy` is a product rather than a word."""
+    if len(piece) == 1 and piece[0].kind is Kind.WORD and not _is_long_word(piece[0]):
+        return scalar(parse_expression(piece))
+    return _value(piece)
 
 
 def _label(piece: list[Token]) -> tuple[str, str]:
@@ -177,10 +209,10 @@ def _label(piece: list[Token]) -> tuple[str, str]:
     if len(texts) == 4 and texts[1] == "(" and piece[0].kind is Kind.NAME:
         if piece[2].kind is Kind.NAME:
             return texts[0], texts[2]
-    if all(t.kind in (Kind.TEXT, Kind.WORD) or t.text in (".", "-") for t in piece):
+    if all(t.kind is Kind.TEXT or _is_long_word(t) or t.text in (".", "-") for t in piece):
         return " ".join(texts).lower(), ""
     try:
-        side = _value(piece)
+        side = _side(piece)
     except Unsupported:
         return " ".join(texts), ""
     match side:
@@ -193,6 +225,10 @@ def _label(piece: list[Token]) -> tuple[str, str]:
         case Text(words):
             return words, ""
     return "", ""
+
+
+def _is_long_word(token: Token) -> bool:
+    return token.kind is Kind.WORD and len(token.text) > _PRODUCT_LETTERS
 
 
 def _enclosed(tokens: list[Token]) -> Value | None:

@@ -40,7 +40,7 @@ def match_scalars(gold: Expr, answer: Expr, policy: Policy) -> Match:
     infinite = infinite_sign(gold), infinite_sign(answer)
     if any(infinite):
         return YES if infinite[0] == infinite[1] else no("it is not the same infinity")
-    if is_unevaluated(answer) and not is_unevaluated(gold):
+    if is_unevaluated(answer) and not _calculates(gold):
         return no("a sum or product of numbers is left to do")
     try:
         return _match_numbers(gold, answer, policy)
@@ -54,6 +54,15 @@ def is_unevaluated(expr: Expr) -> bool:
         isinstance(node, ex.Add | ex.Mul)
         and all(_is_rational(part) for part in ex.children(node))
         for node in ex.walk(expr)
+    )
+
+
+def _calculates(gold: Expr) -> bool:
+    """Whether the gold itself is written as something to be worked out (`2^{10}-1`, `5!`)."""
+    return is_unevaluated(gold) or any(
+        isinstance(node, ex.Pow) and _is_rational(node)
+        or isinstance(node, ex.Func) and node.name in ("factorial", "binomial")
+        for node in ex.walk(gold)
     )
 
 

@@ -90,6 +90,7 @@ def _without_delimiters(text: str) -> str:
 
 def _plain(text: str) -> str:
     """The text with Unicode spellings replaced by ASCII ones."""
+    text = text.replace("{:}", ":")
     if text.isascii():
         return text
     out: list[str] = []
