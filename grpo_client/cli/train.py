@@ -13,7 +13,7 @@ from grpo_client.cli.process import prepare_process
 from grpo_client.cli.service import open_reward
 from grpo_client.config import Config, to_toml
 from grpo_client.data import load_prompts
-from grpo_client.errors import TrainerError
+from grpo_client.errors import RewardError, TrainerError
 from grpo_client.evaluate.runner import evaluate
 from grpo_client.model.load import load_policy
 from grpo_client.monitors.jsonl import FILE_NAME, JsonlMonitor, read_rows
@@ -28,6 +28,7 @@ from grpo_client.train.metrics import StepMetrics
 from grpo_client.train.optim import Optimizer
 from grpo_client.train.warmstart import warm_start
 from grpo_client.types import Prompt
+from verifier_server.client import ClientError
 
 # Evaluations by purpose: fresh samples for each, whatever training draws.
 _WARM, _PROBE, _FINAL = 20, 21, 22
@@ -74,9 +75,12 @@ class _Run:
             self._warm_start()
         before = self._evaluate("eval", _PROBE, self.trainer.step) if self.heldout else None
         with stop_on_interrupt(lambda text: typer.echo(text, err=True)) as request:
-            train(self.trainer, after_step=lambda metrics: self._after_step(metrics, request))
-        folder = save_checkpoint(self.trainer, self.out)
-        typer.echo(f"checkpoint: {folder}")
+            try:
+                train(self.trainer, after_step=lambda metrics: self._after_step(metrics, request))
+            except (RewardError, ClientError):
+                self._save()  # a step that could not be scored has not touched the policy
+                raise
+        self._save()
         if request.asked:
             raise KeyboardInterrupt
         if before is not None:
@@ -99,13 +103,16 @@ class _Run:
         self.monitor.write("step", row)
         typer.echo(step_line(row, config.train.steps))
         if config.train.save_every and metrics.step % config.train.save_every == 0:
-            save_checkpoint(self.trainer, self.out)
+            self._save()
         every = config.evaluate.every
         reached = False
         if self.heldout and every and metrics.step % every == 0 and not request.asked:
             pass_at_1 = self._evaluate("eval", _PROBE, metrics.step)
             reached = pass_at_1 >= config.evaluate.stop_at_pass_1
         return reached or request.asked
+
+    def _save(self) -> None:
+        typer.echo(f"checkpoint: {save_checkpoint(self.trainer, self.out)}")
 
     def _evaluate(self, event: str, purpose: int, step: int) -> float:
         config = self.trainer.config

@@ -18,8 +18,9 @@ class JsonlMonitor:
         self._path = out / FILE_NAME
 
     def start(self, before_step: int) -> None:
-        """Forgets rows of steps that will be run again; at 0, of an earlier run."""
-        kept = [row for row in read_rows(self._path) if before_step and row["step"] <= before_step]
+        """Forgets the rows of steps that will be run again; at 0, all of an earlier run."""
+        rows = read_rows(self._path) if before_step else []
+        kept = [row for row in rows if row["event"] == "warm_start" or row["step"] <= before_step]
         self._path.write_text("".join(json.dumps(row) + "\n" for row in kept))
 
     def write(self, event: str, row: Mapping[str, Any]) -> None:

@@ -168,11 +168,23 @@ def test_ctrl_c_saves_the_finished_step_and_exits_130(
         return has_digit(item)
 
     interrupts.calls = 0  # type: ignore[attr-defined]
+    handler = signal.getsignal(signal.SIGINT)
     serve_by(monkeypatch, interrupts)
     result = invoke("train", "evaluate.every=0")
     assert result.exit_code == 130
     assert [path.name for path in out.glob("step-*")] == ["step-000003"]
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+def test_a_verifier_that_stops_scoring_ends_the_run_with_its_progress_saved(
+    invoke: Invoke, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scores = iter([1.0] * (6 + 16 + 16))  # the first evaluation and two steps
+    serve_by(monkeypatch, lambda item: next(scores, None))
+    result = invoke("train", "evaluate.every=0")
+    assert result.exit_code == 1
+    assert "16 of 16 completions came back without a score" in result.output
+    assert [path.name for path in out.glob("step-*")] == ["step-000002"]
 
 
 def test_resuming_from_nothing_says_so(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:

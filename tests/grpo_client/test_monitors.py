@@ -19,10 +19,11 @@ def test_metrics_are_read_as_they_were_written_and_a_torn_line_is_left_out(tmp_p
 def test_a_resumed_run_forgets_the_steps_it_will_repeat_and_a_new_one_all(tmp_path: Path) -> None:
     monitor = JsonlMonitor(tmp_path)
     monitor.start(0)
+    monitor.write("warm_start", {"step": 100})
     for step in range(1, 6):
         monitor.write("step", {"step": step})
     monitor.start(3)
-    assert [row["step"] for row in read_rows(tmp_path / FILE_NAME)] == [1, 2, 3]
+    assert [row["step"] for row in read_rows(tmp_path / FILE_NAME)] == [100, 1, 2, 3]
     monitor.start(0)
     assert read_rows(tmp_path / FILE_NAME) == []
 
