@@ -1,4 +1,4 @@
-"""Chains and equations: `x = 2\\cdot 10 = 20` comes to its last link, if every link is true."""
+r"""Chains and equations: `x = 2\cdot 10 = 20` comes to its last link, if every link is true."""
 
 from __future__ import annotations
 
@@ -28,6 +28,13 @@ class FalseLink(MathFault):
 def is_equation(value: Value) -> bool:
     """Whether it is `a = b` or longer, without a plain name on its left."""
     return isinstance(value, Relation) and set(value.signs) <= EQUALITIES
+
+
+def is_condition(value: Value) -> bool:
+    """Whether it is an equation of two sides about unknowns, rather than a chain to work out."""
+    if not isinstance(value, Relation) or not is_equation(value) or len(value.sides) > 2:
+        return False
+    return any(_unknowns(side) != frozenset() for side in value.sides)
 
 
 def settle(value: Value, same: Callable[[Value, Value], bool]) -> Value:
@@ -113,7 +120,7 @@ def _difference(equation: Relation) -> Expr | None:
 
 def _proportional(left: Expr, right: Expr) -> bool:
     """f(p) g(q) = f(q) g(p) at random points, and neither vanishes."""
-    seed = f"{left!r}|{right!r}"
+    seed = f"{ex.spelled(left)}|{ex.spelled(right)}"
     try:
         points = [exact.Environment(f"{n} {seed}") for n in range(3)]
         f = [exact.at_point(left, point) for point in points]

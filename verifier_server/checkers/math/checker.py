@@ -6,10 +6,9 @@ ever handed to `eval`, `sympify` or a parser that we don't own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -123,6 +122,3 @@ class MathChecker(Checker[MathParams]):
         numeric.warm()
         units.warm()
         compat.warm()
-
-
-__all__ = ["MathChecker", "MathParams", "Mapping", "Any"]

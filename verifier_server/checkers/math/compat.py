@@ -10,8 +10,7 @@ import logging
 from typing import Any
 
 from verifier_server.checkers.completion import after_think
-from verifier_server.checkers.math.faults import MathFault
-from verifier_server.checkers.math.tokens import MAX_CHARS, tokenize
+from verifier_server.checkers.math.tokens import MAX_CHARS
 from verifier_server.errors import BadReference
 from verifier_server.verdict import Judgement, Outcome
 
@@ -70,6 +69,3 @@ def warm() -> None:
     from math_verify import verify
 
     verify(_parse("$\\frac{1}{2}$"), _parse("$0.5$"), timeout_seconds=None)
-
-
-__all__ = ["MathFault", "check_math_verify", "read_golds", "tokenize", "warm"]

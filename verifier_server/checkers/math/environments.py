@@ -1,4 +1,4 @@
-"""`\\begin … \\end`: matrices and functions by cases."""
+r"""`\begin … \end`: matrices and functions by cases."""
 
 from __future__ import annotations
 

@@ -5,8 +5,6 @@ The gold's form decides. Numbers inside any form are compared by `scalars`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from verifier_server.checkers.math import chains, groups, measures, realsets, scalars
 from verifier_server.checkers.math import expr as ex
 from verifier_server.checkers.math.chains import is_equation
@@ -15,7 +13,6 @@ from verifier_server.checkers.math.values import (
     BaseNumeral,
     Cases,
     Clock,
-    Form,
     Labelled,
     Matrix,
     Named,
@@ -62,27 +59,26 @@ def settled(value: Value, policy: Policy) -> Value:
 
 def _match_wrapped(gold: Value, answer: Value, policy: Policy) -> Match | None:
     """Names, labels and choices around a value; None if there are none."""
-    match_inner: Callable[[Value, Value], Match] = lambda g, a: match(g, a, policy)  # noqa: E731
     match (gold, answer):
         case Labelled(letter, inner), Labelled(other, value):
-            return match_inner(inner, value) if letter == other else no("another choice")
+            return match(inner, value, policy) if letter == other else no("another choice")
         case Labelled(letter, inner), _:
-            return YES if _choice(answer) == letter else match_inner(inner, answer)
+            return YES if _choice(answer) == letter else match(inner, answer, policy)
         case Text(), Labelled(letter, _) if _choice(gold):
             return YES if _choice(gold) == letter else no("another choice")
         case _, Labelled(_, inner):
-            return match_inner(gold, inner)
+            return match(gold, inner, policy)
         case Relation(), Named() if is_equation(gold):
             return _match_equations(gold, _equation(answer))
         case Named(), Relation() if is_equation(answer) and len(answer.sides) == 2:
             as_equation = _match_equations(_equation(gold), answer)
-            return as_equation if as_equation.ok else match_inner(gold.value, answer.sides[-1])
+            return as_equation if as_equation.ok else match(gold.value, answer.sides[-1], policy)
         case Named(), Named():
-            return match_inner(gold.value, _with_variable(answer, gold))
+            return match(gold.value, _with_variable(answer, gold), policy)
         case Named(_, inner), _:
-            return match_inner(inner, answer)
+            return match(inner, answer, policy)
         case _, Named(_, inner):
-            return match_inner(gold, inner)
+            return match(gold, inner, policy)
     return None
 
 
@@ -142,8 +138,9 @@ def _match_single(gold: Value, answer: Value, policy: Policy) -> Match:
             return no("the reference is a relation, the answer is none")
         case _, Relation():
             return no("it is a relation, not a value")
-        case (Scalar() | Percent() | Quantity() | BaseNumeral()), (
-            Scalar() | Percent() | Quantity() | BaseNumeral()
+        case (
+            (Scalar() | Percent() | Quantity() | BaseNumeral()),
+            (Scalar() | Percent() | Quantity() | BaseNumeral()),
         ):
             return measures.match_measures(gold, answer, policy)
         case Text(), _:
@@ -248,6 +245,3 @@ def _same_condition(gold: Value | None, answer: Value | None, policy: Policy) ->
     if gold is None or answer is None:
         return gold is answer
     return match(gold, answer, policy).ok
-
-
-__all__ = ["Form", "match", "settled"]

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -21,6 +20,7 @@ from verifier_server.checkers.math.faults import TooLarge, Undefined
 
 MAX_BITS = 1 << 15  # of one number: 1987! has 18,886
 MAX_WORK = 4 * MAX_BITS**2  # of one evaluation; reducing a fraction of b bits costs about b^2
+_SPELLED_BITS = 10**12
 MAX_TERMS = 1000  # of a sum that is added up
 
 
@@ -40,10 +40,14 @@ class Environment:
     seed: str
     drawn: set[str] = field(default_factory=set)
 
-    def draw(self, kind: str, key: Hashable) -> Fraction:
+    def draw(self, kind: str, *key: str | Fraction) -> Fraction:
         """The value of this unknown or irrational part: the same for the same key."""
         self.drawn.add(kind)
-        digest = hashlib.blake2b(repr((self.seed, key)).encode(), digest_size=8).digest()
+        spelled = "|".join(
+            part if isinstance(part, str) else f"{part.numerator:x}/{part.denominator:x}"
+            for part in (self.seed, *key)
+        )
+        digest = hashlib.blake2b(spelled.encode(errors="replace"), digest_size=8).digest()
         return Fraction(int.from_bytes(digest[:4]) + 2, 1 + digest[4] % 7)
 
 
@@ -114,11 +118,11 @@ class _Evaluator:
             case ex.Num(value):
                 return value
             case ex.Sym(name):
-                return self._atom("unknown", name)
+                return self._atom("unknown", "unknown", name)
             case ex.Const("infty"):
                 raise Undefined("calculates with infinity")
             case ex.Const(name):
-                return self._atom(name if name in ("pi", "e") else "other", ("const", name))
+                return self._atom(name if name in ("pi", "e") else "other", "constant", name)
             case ex.Neg(arg):
                 return -self.value(arg)
             case ex.Add(terms):
@@ -136,15 +140,16 @@ class _Evaluator:
             case _:
                 raise Undefined("has two values")
 
-    def _atom(self, kind: str, key: Hashable) -> Fraction:
+    def _atom(self, kind: str, *key: str | Fraction) -> Fraction:
         if self.environment is None:
             raise Irrational
-        return self.environment.draw(kind, key)
+        return self.environment.draw(kind, *key)
 
     def _charge(self, bits: int) -> None:
         self.work += bits * bits
         if bits > MAX_BITS or self.work > MAX_WORK:
-            raise TooLarge(f"would take a number of about {bits} bits")
+            about = f"{bits:,}" if bits < _SPELLED_BITS else f"over {_SPELLED_BITS:,}"
+            raise TooLarge(f"would take a number of {about} bits")
 
     def _sum(self, values: list[Fraction]) -> Fraction:
         total = values[0]
@@ -169,7 +174,7 @@ class _Evaluator:
     def _power(self, base: Fraction, written: Expr) -> Fraction:
         exponent = self._closed(written)
         if exponent is None:
-            return self._atom("other", ("pow", base, self.value(written)))
+            return self._atom("other", "power", base, self.value(written))
         if exponent.denominator == 1:
             return self._integer_power(base, int(exponent))
         return self._fractional_power(base, exponent)
@@ -191,7 +196,7 @@ class _Evaluator:
                 root = perfect_power(base, exponent)
                 if root is not None:
                     return root
-        return self._atom("other", ("pow", base, exponent))
+        return self._atom("other", "power", base, exponent)
 
     def _function(self, name: str, args: tuple[Expr, ...]) -> Fraction:
         values = [self.value(arg) for arg in args]
@@ -204,24 +209,24 @@ class _Evaluator:
             case "percent", [x]:
                 return x / 100
             case "degree", [x]:
-                return x / 180 * self._atom("pi", ("const", "pi"))
+                return x / 180 * self._atom("pi", "constant", "pi")
             case "factorial", [n] if literal and n.denominator == 1 and n >= 0:
                 return self._factorial(int(n))
             case "binomial", [n, k] if literal and n.denominator == k.denominator == 1 and n >= 0:
                 return self._binomial(int(n), int(k))
-            case ("abs" | "floor" | "ceil"), [x] if literal:
-                rounded = {"abs": abs, "floor": math.floor, "ceil": math.ceil}[name](x)
-                return Fraction(rounded)
-            case ("gcd" | "lcm"), _ if literal and all(v.denominator == 1 for v in values):
+            case (("abs" | "floor" | "ceil"), [x]) if literal:
+                whole = math.floor(x) if name == "floor" else math.ceil(x)
+                return abs(x) if name == "abs" else Fraction(whole)
+            case (("gcd" | "lcm"), _) if literal and all(v.denominator == 1 for v in values):
                 operation = math.gcd if name == "gcd" else math.lcm
                 self._charge(sum(_bits(v) for v in values))
                 return Fraction(operation(*(int(v) for v in values)))
-            case ("max" | "min"), [_, _, *_] if literal:
+            case (("max" | "min"), [_, _, *_]) if literal:
                 return max(values) if name == "max" else min(values)
             case ("ln", [x]) | ("log", [x, _]) if x == 1:
                 return Fraction(0)
             case _:
-                return self._atom("other", (name, *values))
+                return self._atom("other", name, *values)
 
     def _factorial(self, n: int) -> Fraction:
         self._charge(n * max(n.bit_length() - 1, 1))
@@ -234,7 +239,7 @@ class _Evaluator:
         return Fraction(math.comb(n, k))
 
     def _limiting(self, expr: ex.Limiting) -> Fraction:
-        key = repr(ex.rename(expr, expr.var, "bound"))
+        key = ex.spelled(ex.rename(expr, expr.var, "bound"))
         if self.environment is None and expr.kind in ("sum", "prod"):
             assert expr.low is not None
             assert expr.high is not None

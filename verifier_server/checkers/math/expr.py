@@ -1,6 +1,6 @@
-"""Mathematical expressions as immutable trees, and what can be read off them.
+r"""Mathematical expressions as immutable trees, and what can be read off them.
 
-A tree says how an expression is written (`3+4`, `\\frac{2}{6}`); what it is worth is the
+A tree says how an expression is written (`3+4`, `\frac{2}{6}`); what it is worth is the
 business of `exact` and `numeric`. Depth is bounded by the tokenizer, so walks may recurse.
 """
 
@@ -44,7 +44,7 @@ class Add:
 
 @dataclass(frozen=True, slots=True)
 class Mul:
-    """A product of at least two factors. `mixed` marks the sign of `\\pm`."""
+    r"""A product of at least two factors. `mixed` marks the sign of `\pm`."""
 
     factors: tuple[Expr, ...]
 
@@ -82,7 +82,7 @@ class Func:
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """`\\pm` (or `\\mp`, if `flipped`) before an operand; see `branches`."""
+    r"""`\pm` (or `\mp`, if `flipped`) before an operand; see `branches`."""
 
     arg: Expr
     flipped: bool = False
@@ -187,7 +187,7 @@ def rename(expr: Expr, old: str, new: str) -> Expr:
 
 
 def branches(expr: Expr) -> tuple[Expr, ...]:
-    """What `\\pm` stands for: both values, all signs of one expression moving together."""
+    r"""What `\pm` stands for: both values, all signs of one expression moving together."""
     if not any(isinstance(node, Sign) for node in walk(expr)):
         return (expr,)
     return (_branch(expr, up=True), _branch(expr, up=False))
@@ -198,6 +198,26 @@ def _branch(expr: Expr, *, up: bool) -> Expr:
         arg = _branch(expr.arg, up=up)
         return arg if up != expr.flipped else Neg(arg)
     return with_children(expr, tuple(_branch(e, up=up) for e in children(expr)))
+
+
+def spelled(expr: Expr) -> str:
+    """A text that two expressions share iff they are written alike. Numbers in hexadecimal:
+    Python refuses to spell long ones in decimal.
+    """
+    match expr:
+        case Num(value, places, _):
+            return f"{value.numerator:x}/{value.denominator:x}" + ("" if places is None else ".")
+        case Sym(name) | Const(name):
+            return f"{type(expr).__name__} {name}"
+        case Func(name, _):
+            head = name
+        case Limiting():
+            head = f"{expr.kind} {expr.var} {expr.low is None}"
+        case Sign(_, flipped):
+            head = f"Sign {flipped}"
+        case _:
+            head = type(expr).__name__
+    return f"{head}({','.join(spelled(part) for part in children(expr))})"
 
 
 def scaled(expr: Expr, factor: Fraction) -> Expr:

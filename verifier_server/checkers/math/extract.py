@@ -1,7 +1,7 @@
-"""From a completion to the text of its answer: one documented order.
+r"""From a completion to the text of its answer: one documented order.
 
 1. Only what follows the last `</think>` counts; an unfinished `<think>` holds no answer.
-2. The last `\\boxed` or `\\fbox`. One that never closes is no answer, and nothing else is then.
+2. The last `\boxed` or `\fbox`. One that never closes is no answer, and nothing else is then.
 3. The last `<answer>…</answer>`.
 4. The last "the (final) answer is …" or "Answer: …".
 5. The last line that starts with `####`.

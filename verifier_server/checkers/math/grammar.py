@@ -1,7 +1,7 @@
-"""Tokens of one expression to its tree: a recursive-descent parser.
+r"""Tokens of one expression to its tree: a recursive-descent parser.
 
 Written for what people and models write, not for all of TeX: juxtaposition multiplies,
-`\\frac12` takes one digit each, `\\sin 2x` takes `2x`, `3\\frac12` is a mixed number.
+`\frac12` takes one digit each, `\sin 2x` takes `2x`, `3\frac12` is a mixed number.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _CALLABLE = frozenset("fghFGH")
 _CONSTANTS = frozenset({"pi", "e", "i", "infty"})
 # Signs with a meaning that the value model has no form for.
 _EXOTIC = frozenset(
-    "to implies cap equiv not notin perp parallel sim propto || in cup minus empty".split()
+    ["to", "implies", "cap", "equiv", "not", "notin", "perp", "parallel", "sim", "propto", "||", "in", "cup", "minus", "empty"]
 )
 _CLOSERS = {"(": ")", "[": "]", "{": "}", "lfloor": "rfloor", "lceil": "rceil"}
 
@@ -37,7 +37,7 @@ def parse_expression(tokens: list[Token]) -> Expr:
 
 
 class Parser:
-    """The state of one parse. `structures` uses it for what follows a `\\command`."""
+    r"""The state of one parse. `structures` uses it for what follows a `\command`."""
 
     def __init__(self, tokens: list[Token], depth: int = 0) -> None:
         self.tokens = list(tokens)
@@ -156,7 +156,7 @@ class Parser:
         raise TooLarge("stacks too many signs")
 
     def take_degree(self) -> bool:
-        """Takes `°`, `^\\circ` or `^{\\circ}`."""
+        r"""Takes `°`, `^\circ` or `^{\circ}`."""
         texts = [token.text for token in self.tokens[self.at : self.at + 4]]
         for spelling in (["deg"], ["^", "deg"], ["^", "{", "deg", "}"]):
             if texts[: len(spelling)] == spelling:
@@ -280,7 +280,7 @@ class Parser:
         return call if exponent is None else ex.Pow(call, exponent)
 
     def _bare_argument(self) -> Expr:
-        """The `2x` of `\\sin 2x`: factors without a sign, up to a bracket or a function."""
+        r"""The `2x` of `\sin 2x`: factors without a sign, up to a bracket or a function."""
         if self.sees("-", "+"):
             return _with_sign(self.take().text, self._bare_argument())
         factors = [self.power()]

@@ -39,7 +39,7 @@ def match_several(gold: Value, answer: Value, policy: Policy, match: Matcher) ->
 
 
 def _flat(value: Value) -> Value:
-    """A list with what its `\\pm` items stand for."""
+    r"""A list with what its `\pm` items stand for."""
     if not isinstance(value, Several) or not value.is_list:
         return value
     items: list[Value] = []

@@ -29,7 +29,7 @@ def same(gold: Expr, answer: Expr) -> bool | None:
 
 
 def _exactly(gold: Expr, answer: Expr) -> bool | None:
-    seed = f"{gold!r}|{answer!r}"
+    seed = f"{ex.spelled(gold)}|{ex.spelled(answer)}"
     drawn: set[str] = set()
     agree = True
     for n in range(_DRAWS):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from verifier_server.checkers.math import echo, equality, exact, leaves
-from verifier_server.checkers.math.chains import FalseLink, is_equation
+from verifier_server.checkers.math import echo, equality, exact, leaves, scalars
+from verifier_server.checkers.math.chains import is_condition, is_equation
 from verifier_server.checkers.math.extract import Extracted
 from verifier_server.checkers.math.faults import MathFault, TooLarge, Undefined
 from verifier_server.checkers.math.parse import parse
@@ -57,7 +57,7 @@ def read_gold(text: str, policy: Policy) -> Gold:
 
 
 def _checked(reading: Value, policy: Policy) -> Value:
-    if not is_equation(reading) or len(getattr(reading, "sides", ())) > 2:
+    if not is_condition(reading):
         reading = equality.settled(reading, policy)
     if isinstance(reading, Scalar):
         try:
@@ -65,12 +65,14 @@ def _checked(reading: Value, policy: Policy) -> Value:
         except TooLarge:
             pass  # still equal to what is written alike
         except Undefined:
-            if not equality.scalars.infinite_sign(reading.expr):
+            if not scalars.infinite_sign(reading.expr):
                 raise
     return reading
 
 
-def judge(found: Extracted, golds: tuple[Gold, ...], policy: Policy, prompt: str | None) -> Judgement:
+def judge(
+    found: Extracted, golds: tuple[Gold, ...], policy: Policy, prompt: str | None
+) -> Judgement:
     """The verdict on an extracted answer."""
     shown = found.text[:_SHOWN]
     if not found.text:
@@ -157,6 +159,3 @@ def _other_readings(gold: Value, found: Extracted) -> list[Value]:
         quantity = leaves.quantity_reading(tokenize(found.text))
         return [quantity] if quantity is not None else []
     return []
-
-
-__all__ = ["FalseLink", "Gold", "judge", "read_gold"]

@@ -39,6 +39,8 @@ def parse_leaf(tokens: list[Token]) -> Value:
     Raises:
         Malformed, Unsupported, TooLarge: there is none.
     """
+    if not tokens:
+        raise Malformed("has a sign without its number")
     for reader in (_choice, _words, _numeral, _money, _percent, _ordinal, _ratio, _quantity):
         value = reader(tokens)
         if value is not None:
@@ -47,7 +49,7 @@ def parse_leaf(tokens: list[Token]) -> Value:
 
 
 def scalar(tree: Expr) -> Value:
-    """An expression as a value; with `\\pm`, both of its values."""
+    r"""An expression as a value; with `\pm`, both of its values."""
     both = ex.branches(tree)
     if len(both) == 1:
         return Scalar(tree)
@@ -71,7 +73,7 @@ def _may_be_unit(token: Token) -> bool:
 
 
 def _choice(tokens: list[Token]) -> Value | None:
-    """`(D)`, `\\text{D.}` and `(D)\\ 12`."""
+    r"""`(D)`, `\text{D.}` and `(D)\ 12`."""
     texts = [t.text for t in tokens]
     if len(texts) >= 3 and texts[0] == "(" and texts[2] == ")" and _is_letter(tokens[1]):
         letter, rest = texts[1], tokens[3:]
@@ -96,7 +98,7 @@ def _words(tokens: list[Token]) -> Value | None:
 
 
 def _numeral(tokens: list[Token]) -> Value | None:
-    """`3142_5`, `(10110)_2`, `1A_{16}`, `3142 \\text{ base } 5`."""
+    r"""`3142_5`, `(10110)_2`, `1A_{16}`, `3142 \text{ base } 5`."""
     base, digits = _base_of(tokens)
     if base is None:
         return None
@@ -168,7 +170,7 @@ def _ordinal(tokens: list[Token]) -> Value | None:
 
 
 def _ratio(tokens: list[Token]) -> Value | None:
-    """`2:3:5`, `7 \\text{ to } 4`, `9:40 \\text{ a.m.}`."""
+    r"""`2:3:5`, `7 \text{ to } 4`, `9:40 \text{ a.m.}`."""
     half = ""
     if tokens[-1].kind in _WORDY and tokens[-1].text.lower() in _HALVES:
         half, tokens = tokens[-1].text.lower(), tokens[:-1]
@@ -224,8 +226,8 @@ def _with_unit(number: Expr, rest: list[Token]) -> Value:
 
 
 def _minutes(rest: list[Token]) -> Fraction | None:
-    """The minutes and seconds of `30^\\circ 15' 20''`, in degrees."""
-    numbers = [t.text for t in rest if t.kind is Kind.NUMBER and t.text.isdigit()]
+    r"""The minutes and seconds of `30^\circ 15' 20''`, in degrees."""
+    numbers = [t.text for t in rest if t.text.isdigit() and len(t.text) <= 2]
     spelled = " ".join(t.text for t in rest)
     if len(numbers) == 1 and spelled == f"deg {numbers[0]} '":
         return Fraction(int(numbers[0]), 60)

@@ -3,6 +3,8 @@
 Covers LaTeX commands, typed names and Unicode signs; units are in `units`.
 """
 
+# ruff: noqa: RUF001, SIM905 - the signs look alike because that is what they are here for
+
 from __future__ import annotations
 
 GREEK = frozenset(

@@ -11,6 +11,8 @@ from verifier_server.checkers.math.policy import YES, Match, Policy, no
 from verifier_server.checkers.math.scalars import match_scalars
 from verifier_server.checkers.math.values import BaseNumeral, Percent, Quantity, Scalar
 
+_LONGEST_NUMERAL = 10**200
+
 Measure = Scalar | Percent | Quantity | BaseNumeral
 
 
@@ -59,9 +61,11 @@ def _match_quantities(gold: Quantity, answer: Quantity, policy: Policy) -> Match
         return no(f"units differ: {answer.unit.name} is no measure in {gold.unit.name}")
     same_unit = units.converted(answer.expr, answer.unit, gold.unit)
     found = match_scalars(gold.expr, same_unit, policy)
-    if not found.ok and answer.unit != gold.unit and match_scalars(
-        gold.expr, answer.expr, policy
-    ).ok:
+    if (
+        not found.ok
+        and answer.unit != gold.unit
+        and match_scalars(gold.expr, answer.expr, policy).ok
+    ):
         return no(f"units differ: the reference is in {gold.unit.name}")
     return found
 
@@ -84,10 +88,10 @@ def _match_percent(gold: Measure, answer: Measure, policy: Policy) -> Match:
 
 
 def _match_bases(gold: Measure, answer: Measure) -> Match:
-    pair = [_numeral(side) for side in (gold, answer)]
-    if pair[0] is None or pair[1] is None:
+    expected, found = _numeral(gold), _numeral(answer)
+    if expected is None or found is None:
         return no("it is no numeral like the reference")
-    (digits, base), (others, other) = pair
+    (digits, base), (others, other) = expected, found
     if base is not None and other is not None and base != other:
         return no(f"bases differ: {other} is not {base}")
     return YES if digits == others else no("it has other digits")
@@ -98,6 +102,6 @@ def _numeral(side: Measure) -> tuple[str, int | None] | None:
     match side:
         case BaseNumeral(digits, base):
             return digits, base
-        case Scalar(ex.Num(value, None)) if value.denominator == 1:
+        case Scalar(ex.Num(value, None)) if value.denominator == 1 and value < _LONGEST_NUMERAL:
             return str(value.numerator), None
     return None

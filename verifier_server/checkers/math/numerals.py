@@ -45,7 +45,7 @@ def _scaled(n: int, power_of_ten: int) -> Fraction:
 
 
 def number(parser: Parser, text: str) -> Num:
-    """The literal just read, with the period that may follow: `0.\\overline{27}`, `0.333…`."""
+    r"""The literal just read, with the period that may follow: `0.\overline{27}`, `0.333…`."""
     whole, _, decimals = text.partition(".")
     token = parser.next
     if token is None or "e" in text.lower():
@@ -88,7 +88,7 @@ def _with_period(whole: str, decimals: str, period: str) -> Num:
 
 
 def mixed(whole: Expr, part: Expr) -> Expr | None:
-    """`3\\frac12` as 7/2, if it is a whole number before a proper fraction of literals."""
+    r"""`3\frac12` as 7/2, if it is a whole number before a proper fraction of literals."""
     match whole, part:
         case ex.Neg(arg), _:
             positive = mixed(arg, part)
@@ -100,7 +100,7 @@ def mixed(whole: Expr, part: Expr) -> Expr | None:
 
 
 def product(factors: Sequence[Expr]) -> Expr:
-    """The product; a number times a power of ten is one literal (`4.7\\times10^5`)."""
+    r"""The product; a number times a power of ten is one literal (`4.7\times10^5`)."""
     if len(factors) == 1:
         return factors[0]
     if len(factors) == 2:

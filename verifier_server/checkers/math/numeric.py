@@ -1,9 +1,9 @@
-"""Equality by evaluation at many digits: refutes at once, and decides where exactness ends.
+r"""Equality by evaluation at many digits: refutes at once, and decides where exactness ends.
 
 Real points for the unknowns, mpmath for the functions. A first evaluation at low precision
 tells most unequal pairs apart. To be held equal, a pair has to agree to a number of digits
 that grows with the size of everything in it, so that an answer cannot be off by less than what
-is looked at (`\\sqrt2 + 10^{-60}` is looked at with several hundred digits).
+is looked at (`\sqrt2 + 10^{-60}` is looked at with several hundred digits).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Number = Any  # mpmath's mpf or mpc
 
 @cache
 def _context() -> Any:
-    import mpmath
+    import mpmath  # type: ignore[import-untyped]
 
     return mpmath.MPContext()
 
@@ -157,9 +157,11 @@ _UNARY: dict[str, Callable[[Any, Number], Number]] = {
     "arctanh": lambda mp, x: mp.atanh(x), "Re": lambda mp, x: mp.re(x),
     "Im": lambda mp, x: mp.im(x), "arg": lambda mp, x: mp.arg(x),
     "percent": lambda mp, x: x / 100, "degree": lambda mp, x: x * mp.pi / 180,
-    **{name: (lambda mp, x, f=name: getattr(mp, f)(x)) for name in (
-        "sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "coth", "sech", "csch",
-    )},
+    "sin": lambda mp, x: mp.sin(x), "cos": lambda mp, x: mp.cos(x), "tan": lambda mp, x: mp.tan(x),
+    "cot": lambda mp, x: mp.cot(x), "sec": lambda mp, x: mp.sec(x), "csc": lambda mp, x: mp.csc(x),
+    "sinh": lambda mp, x: mp.sinh(x), "cosh": lambda mp, x: mp.cosh(x),
+    "tanh": lambda mp, x: mp.tanh(x), "coth": lambda mp, x: mp.coth(x),
+    "sech": lambda mp, x: mp.sech(x), "csch": lambda mp, x: mp.csch(x),
 }  # fmt: skip
 _PERIODIC = frozenset({"sin", "cos", "tan", "cot", "sec", "csc"})
 _GROWING = frozenset({"sinh", "cosh", "tanh", "coth", "sech", "csch"})
@@ -190,7 +192,7 @@ class _Evaluator:
             return 0
         magnitude = int(self.mp.mag(number))
         if abs(magnitude) > _MAX_MAGNITUDE:
-            raise TooLarge(f"has a part of about 2^{magnitude}")
+            raise TooLarge(f"has a part beyond 2^{_MAX_MAGNITUDE} or 2^-{_MAX_MAGNITUDE}")
         return magnitude
 
     def _value(self, expr: Expr) -> Number:
@@ -276,7 +278,7 @@ class _Evaluator:
                 if abs(n) > _MAX_GAMMA or abs(k) > _MAX_GAMMA:
                     raise TooLarge("has a binomial coefficient that is too large")
                 return mp.binomial(n, k)
-            case ("max" | "min"), [_, _, *_] if not any(v.imag for v in values):
+            case (("max" | "min"), [_, _, *_]) if not any(v.imag for v in values):
                 return max(values) if name == "max" else min(values)
             case _, [x] if name in _UNARY:
                 self._check_argument(name, x)

@@ -1,7 +1,7 @@
-"""The text of an answer to its value: lists, sets, intervals, relations, environments.
+r"""The text of an answer to its value: lists, sets, intervals, relations, environments.
 
-Splits at the loosest separator and recurses, so that `x<-1 \\text{ or } x>3` is two relations
-and `(1, \\frac12)` one tuple. What is inside one piece is read by `leaves`.
+Splits at the loosest separator and recurses, so that `x<-1 \text{ or } x>3` is two relations
+and `(1, \frac12)` one tuple. What is inside one piece is read by `leaves`.
 """
 
 from __future__ import annotations

@@ -15,11 +15,11 @@ CONSTANT_LETTERS = frozenset("CKck")
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The options of one task.
+    r"""The options of one task.
 
     Attributes:
         absolute, relative: tolerances; either suffices, None for none.
-        percent_is_lenient: `50\\%` equals 50 as well as 0.5.
+        percent_is_lenient: `50\%` equals 50 as well as 0.5.
         needs_units: a gold's unit may not be missing.
         keeps_order: of bare lists.
     """

@@ -49,10 +49,9 @@ def match_scalars(gold: Expr, answer: Expr, policy: Policy) -> Match:
 
 
 def is_unevaluated(expr: Expr) -> bool:
-    """Whether a sum or a product of rational numbers is left to do (`3+4`, `\\frac{2\\cdot3}5`)."""
+    r"""Whether a sum or a product of rational numbers is left to do (`3+4`, `\frac{2\cdot3}5`)."""
     return any(
-        isinstance(node, ex.Add | ex.Mul)
-        and all(_is_rational(part) for part in ex.children(node))
+        isinstance(node, ex.Add | ex.Mul) and all(_is_rational(part) for part in ex.children(node))
         for node in ex.walk(expr)
     )
 
@@ -60,8 +59,10 @@ def is_unevaluated(expr: Expr) -> bool:
 def _calculates(gold: Expr) -> bool:
     """Whether the gold itself is written as something to be worked out (`2^{10}-1`, `5!`)."""
     return is_unevaluated(gold) or any(
-        isinstance(node, ex.Pow) and _is_rational(node)
-        or isinstance(node, ex.Func) and node.name in ("factorial", "binomial")
+        (isinstance(node, ex.Pow)
+        and _is_rational(node))
+        or (isinstance(node, ex.Func)
+        and node.name in ("factorial", "binomial"))
         for node in ex.walk(gold)
     )
 
@@ -134,7 +135,7 @@ def _terminates(expr: Expr, value: Fraction | None) -> bool:
         value = numeric.real_value(expr)
         if value is None:
             return False
-        scaled = value * 10**_LONGEST_DECIMAL
+        scaled = value * Fraction(10**_LONGEST_DECIMAL)
         return abs(scaled - round(scaled)) < Fraction(1, 10**20)
     denominator = value.denominator
     for prime in (2, 5):

@@ -58,7 +58,7 @@ def _fraction(parser: Parser) -> Expr:
 
 
 def _derivative_by(parser: Parser) -> str | None:
-    """Takes the groups of `\\frac{d}{dx}` and tells the variable, if they are that."""
+    r"""Takes the groups of `\frac{d}{dx}` and tells the variable, if they are that."""
     texts = [token.text for token in parser.tokens[parser.at : parser.at + 8]]
     if texts[:4] == ["{", "d", "}", "{"] and len(texts) > 5 and texts[5] == "}":
         if len(texts[4]) == 2 and texts[4].startswith("d"):
@@ -127,9 +127,7 @@ def _integrand(parser: Parser) -> tuple[Expr, str]:
     raise Unsupported("has an integral without a differential at its end")
 
 
-def _differential(
-    token: Token, following: Token | None
-) -> tuple[str, int, list[Token]] | None:
+def _differential(token: Token, following: Token | None) -> tuple[str, int, list[Token]] | None:
     """The variable of `dx`, `d x` or `xdx`, the tokens it takes, and what came before it."""
     text = token.text
     if token.kind is Kind.NAME and text == "d":
@@ -181,8 +179,15 @@ def _limit(parser: Parser) -> Expr:
     variable = parser.take()
     if variable.kind is not Kind.NAME or not parser.take_sign("to"):
         raise Unsupported("has a limit without its point")
-    point = parser.sum()
-    if parser.take_sign("^"):
-        raise Unsupported("has a one-sided limit")
-    parser.close("}")
-    return ex.Limiting("limit", parser.product(), variable.text, point)
+    kind = "limit"
+    inner: list[Token] = []
+    while not (parser.next is not None and parser.next.text == "}"):
+        inner.append(parser.take())
+        if parser.sees_open("{"):
+            raise Unsupported("has a limit at a point in braces")
+    parser.take()
+    if len(inner) > 2 and inner[-2].text == "^" and inner[-1].text in ("+", "-"):
+        kind += inner[-1].text
+        inner = inner[:-2]
+    point = _sub_expression(parser, inner)
+    return ex.Limiting(kind, parser.product(), variable.text, point)

@@ -56,7 +56,7 @@ _EXPONENT = re.compile(r"[eE][+-]?\d+(?![\d.])")
 _BARE_DOLLAR = re.compile(r"(?<!\\)\$")
 _SEPARATOR = re.compile(r"\{,\}|\\,|\\!|,\\!|,| ")
 _SIGN_OF = {"**": "^", "==": "=", "->": "to", "=>": "implies"}
-_PAIRS = {")": "(", "]": "[", "}": "{", "\\}": "\\{", "|>": "<|", "rfloor": "lfloor"}
+_PAIRS = {")": "(", "]": "[", "}": "{", r"\}": r"\{", "|>": "<|", "rfloor": "lfloor"}
 _PAIRS |= {"rceil": "lceil"}
 _OPENERS = frozenset(_PAIRS.values())
 _TYPED_CONSTANTS = {"pi": "pi", "Pi": "pi", "PI": "pi", "infty": "infty", "theta": "theta"}
@@ -114,6 +114,7 @@ class _Tokenizer:
         self.at = 0
         self.tokens: list[Token] = []
         self.spaced = False
+        self.environments = 0  # that are open
         self.open: list[str] = []
         self.text_depths: list[tuple[int, bool]] = []  # brace depth of each open \text, is upright
 
@@ -126,6 +127,8 @@ class _Tokenizer:
             getattr(self, f"_{match.lastgroup}")(match.group())
             if len(self.tokens) > MAX_TOKENS:
                 raise TooLarge(f"has more than {MAX_TOKENS} parts")
+        if self.environments:
+            raise Malformed("has an environment that doesn't end")
         if self.open:
             raise Malformed(f"has an unclosed {self.open[-1]!r}")
         return self.tokens
@@ -188,6 +191,7 @@ class _Tokenizer:
         elif name in ("(", ")", "[", "]"):
             self.spaced = True
         else:
+            self.environments += (name == "begin") - (name == "end")
             self._emit(Kind.STRUCTURE, name)
 
     def _text_command(self, *, is_upright: bool) -> None:

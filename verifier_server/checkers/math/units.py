@@ -37,14 +37,7 @@ _SYMBOLS = {
     "rpm": "rpm",
 }  # fmt: skip
 _WORDS = {
-    name: name for name in (
-        "nanometer millimeter centimeter decimeter meter kilometer inch foot yard mile milligram "
-        "gram kilogram pound ounce second millisecond minute hour day week month year decade "
-        "century liter milliliter centiliter deciliter gallon quart pint cup tablespoon teaspoon "
-        "acre hectare newton kilonewton joule kilojoule calorie kilocalorie watt kilowatt megawatt "
-        "volt millivolt ampere hertz kilohertz megahertz pascal kilopascal atmosphere kelvin mole "
-        "coulomb farad tesla weber ohm knot light_year microsecond micrometer micron"
-    ).split()
+    name: name for name in ["nanometer", "millimeter", "centimeter", "decimeter", "meter", "kilometer", "inch", "foot", "yard", "mile", "milligram", "gram", "kilogram", "pound", "ounce", "second", "millisecond", "minute", "hour", "day", "week", "month", "year", "decade", "century", "liter", "milliliter", "centiliter", "deciliter", "gallon", "quart", "pint", "cup", "tablespoon", "teaspoon", "acre", "hectare", "newton", "kilonewton", "joule", "kilojoule", "calorie", "kilocalorie", "watt", "kilowatt", "megawatt", "volt", "millivolt", "ampere", "hertz", "kilohertz", "megahertz", "pascal", "kilopascal", "atmosphere", "kelvin", "mole", "coulomb", "farad", "tesla", "weber", "ohm", "knot", "light_year", "microsecond", "micrometer", "micron"]
 }  # fmt: skip
 _WORDS |= {
     "metre": "meter", "centimetre": "centimeter", "millimetre": "millimeter",
@@ -108,7 +101,9 @@ def converted(value: Expr, unit: Unit, target: Unit) -> Expr:
     if target.is_radian:
         return ex.Div(ex.Mul((value, ex.Const("pi"))), ex.integer(180))
     if unit.offset or target.offset:
-        return _shifted(_shifted(value, unit.offset, unit.scale), 0, 1 / target.scale, target.offset)
+        return _shifted(
+            _shifted(value, unit.offset, unit.scale), 0, 1 / target.scale, target.offset
+        )
     return ex.scaled(value, unit.scale / target.scale)
 
 
@@ -201,7 +196,7 @@ def _exponent(words: list[str], at: int) -> tuple[int, int]:
     while at < len(words) and words[at] in ("{", "}", "-", "+", *"123456789"):
         digits += words[at].strip("{}+")
         at += 1
-    if not digits.lstrip("-").isdigit():
+    if not digits.lstrip("-").isdigit() or len(digits) > 2:
         raise KeyError("^")
     return int(digits), at
 

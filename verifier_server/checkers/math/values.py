@@ -19,7 +19,7 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Percent:
-    """A number with a percent sign: `50\\%` holds 50."""
+    r"""A number with a percent sign: `50\%` holds 50."""
 
     expr: Expr
 
@@ -66,7 +66,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A choice with its content: `(D)\\ 12`."""
+    r"""A choice with its content: `(D)\ 12`."""
 
     letter: str
     value: Value
@@ -105,7 +105,7 @@ class Several:
 
 @dataclass(frozen=True, slots=True)
 class Union_:
-    """Sets joined by `\\cup`, or minus another (`minus`)."""
+    r"""Sets joined by `\cup`, or minus another (`minus`)."""
 
     parts: tuple[Value, ...]
     minus: Value | None = None
@@ -126,7 +126,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A value with the unknown or label it belongs to: `x=3`, `f(t)=t^2`, `\\text{Area}=48`.
+    r"""A value with the unknown or label it belongs to: `x=3`, `f(t)=t^2`, `\text{Area}=48`.
 
     `of` is the variable of a function. The value of `x = a = b` is the relation `a = b`.
     """
