@@ -11,9 +11,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
 class Outcome(StrEnum):
@@ -39,6 +39,14 @@ class Outcome(StrEnum):
     def fault(self) -> Fault:
         """Who is responsible for this outcome."""
         return _FAULTS.get(self, Fault.CANDIDATE)
+
+    def fits(self, score: float | None) -> bool:
+        """Whether a verdict with this outcome may have that score."""
+        if not self.fault.is_scored or score is None or not math.isfinite(score):
+            return score is None and not self.fault.is_scored
+        if self is Outcome.PARTIAL:
+            return 0 < score < 1
+        return score == (1 if self is Outcome.ACCEPTED else 0)
 
 
 class Fault(StrEnum):
@@ -108,19 +116,8 @@ class Judgement:
     memory_bytes: int | None = None
 
     def __post_init__(self) -> None:
-        score = self.score
-        if not self.outcome.fault.is_scored:
-            fits = score is None
-        elif score is None or not math.isfinite(score):
-            fits = False
-        elif self.outcome is Outcome.ACCEPTED:
-            fits = score == 1
-        elif self.outcome is Outcome.PARTIAL:
-            fits = 0 < score < 1
-        else:
-            fits = score == 0
-        if not fits:
-            raise ValueError(f"score {score!r} does not fit outcome {self.outcome.value!r}")
+        if not self.outcome.fits(self.score):
+            raise ValueError(f"score {self.score!r} does not fit outcome {self.outcome.value!r}")
 
     @classmethod
     def accept(cls, explanation: str = "", **fields: Any) -> Judgement:
@@ -164,3 +161,12 @@ class Verdict(BaseModel):
     isolation: str = "none"
     cached: bool = False
     request_hash: str = ""
+
+    @model_validator(mode="after")
+    def _agree_with_itself(self) -> Self:
+        if self.fault is not self.outcome.fault or not self.outcome.fits(self.score):
+            raise ValueError(
+                f"outcome {self.outcome.value!r}, fault {self.fault.value!r} and score "
+                f"{self.score!r} contradict each other"
+            )
+        return self

@@ -11,13 +11,14 @@ import json
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from pydantic import ValidationError
 
 from sandboxes.base import SandboxError, SandboxProvider
 from sandboxes.registry import open_provider
-from verifier_server.checkers.base import CheckContext, Checker
+from verifier_server.checkers.base import CheckContext
 from verifier_server.checkers.registry import Registry, get_registry
 from verifier_server.errors import (
     BadReference,
@@ -54,7 +55,8 @@ class CheckRuntime:
         self._registry = registry
         self._open_sandboxes = open_sandboxes
         self._provider: SandboxProvider | None = None
-        self._last: tuple[str, str, Any] | None = None
+        # The siblings of a group share their params, and so do the parts of a composite.
+        self._prepared_text = lru_cache(maxsize=16)(self._prepare)
 
     def judge(self, task: Task, on_budget: Callable[[float], None] | None = None) -> Judgement:
         """The judgement of one task. Raises nothing but what ends the process.
@@ -69,7 +71,7 @@ class CheckRuntime:
         """The judgement of the task's reference alone: accepted, or why it is no reference."""
 
         def prepare() -> Judgement:
-            self._prepared(self._registry.get(task.checker), task.params)
+            self._prepared(task.checker, task.params)
             return Judgement.accept("the reference can be judged against")
 
         return boundary(prepare, task.checker)
@@ -84,7 +86,7 @@ class CheckRuntime:
 
     def _judge(self, task: Task, on_budget: Callable[[float], None] | None) -> Judgement:
         checker = self._registry.get(task.checker)
-        params = self._prepared(checker, task.params)
+        params = self._prepared(task.checker, task.params)
         if on_budget:
             on_budget(checker.time_budget_s(params))
         context = CheckContext(
@@ -102,17 +104,17 @@ class CheckRuntime:
             # checker is at fault instead is what the canary tells: see dispatch.
             raise ResourceExhausted(type(error).__name__) from error
 
-    def _prepared(self, checker: Checker[Any], raw: Mapping[str, Any]) -> Any:
-        """Validated params. The siblings of a group share theirs, so the last are kept.
+    def _prepared(self, name: str, raw: Mapping[str, Any]) -> Any:
+        """Validated params whose reference is good.
 
-        They are compared as text: as values, `True` and `1` would pass for each other.
+        Looked up as text: as values, `True` and `1` would pass for each other.
         """
-        text = json.dumps(raw)
-        if self._last and self._last[:2] == (checker.name, text):
-            return self._last[2]
-        params = checker.Params.model_validate(raw)
+        return self._prepared_text(name, json.dumps(raw))
+
+    def _prepare(self, name: str, text: str) -> Any:
+        checker = self._registry.get(name)
+        params = checker.Params.model_validate(json.loads(text))
         checker.prepare(params)
-        self._last = (checker.name, text, params)
         return params
 
     def _sandboxes(self) -> SandboxProvider:
