@@ -78,8 +78,34 @@ def assert_right(verdicts: list[Verdict], scores: list[int]) -> None:
     assert wrong == []
 
 
-def descendants(server: LocalServer) -> list[psutil.Process]:
-    return psutil.Process(server.pid).children(recursive=True)
+def descendants(server: LocalServer, name: str = "") -> list[psutil.Process]:
+    """The processes below the server whose name begins so."""
+    found = psutil.Process(server.pid).children(recursive=True)
+    return [process for process in found if _name(process).startswith(name)]
+
+
+def in_boxes(server: LocalServer) -> list[psutil.Process]:
+    """The Python programs that run in sandboxes now."""
+    return [
+        process
+        for box in descendants(server, "bwrap")
+        for process in _children(box)
+        if _name(process).startswith("python")
+    ]
+
+
+def _name(process: psutil.Process) -> str:
+    try:
+        return str(process.name())
+    except psutil.NoSuchProcess:
+        return "(gone)"
+
+
+def _children(process: psutil.Process) -> list[psutil.Process]:
+    try:
+        return list(process.children(recursive=True))
+    except psutil.NoSuchProcess:
+        return []
 
 
 def wait_for(condition: Callable[[], Any], what: str, timeout_s: float = 20) -> Any:
@@ -103,10 +129,7 @@ def test_one_hostile_item_among_many_harms_nobody(
     bad = verdicts.pop(100)
     assert bad.outcome in outcomes
     assert_right(verdicts, [score for _, score in items])
-    wait_for(
-        lambda: not [p for p in descendants(server) if p.name().startswith("bwrap")],
-        "every sandbox to be gone",
-    )
+    wait_for(lambda: not descendants(server, "bwrap"), "every sandbox to be gone")
 
 
 @pytest.fixture
@@ -159,26 +182,12 @@ def test_a_sandboxed_program_killed_mid_check_costs_no_wrong_verdict(
             client, [{"checker": "code", "completion": slow, "params": params}]
         )
 
-        def program() -> list[psutil.Process]:
-            return [
-                process
-                for process in descendants(own_server)
-                if process.name().startswith("python") and _sleeps_in_a_box(process)
-            ]
-
-        [target, *_] = wait_for(program, "the program to run")
+        [target, *_] = wait_for(lambda: in_boxes(own_server), "the program to run")
         os.kill(target.pid, signal.SIGKILL)
         [verdict] = result()
         assert verdict.score == 1 or verdict.fault == "service"
         [after] = client.score([{"checker": "code", "completion": "print(1)", "params": ONE_TEST}])
         assert after.score == 1
-
-
-def _sleeps_in_a_box(process: psutil.Process) -> bool:
-    try:
-        return any(parent.name().startswith("bwrap") for parent in process.parents())
-    except psutil.NoSuchProcess:
-        return False
 
 
 def test_nothing_survives_a_server_that_is_killed() -> None:
@@ -187,13 +196,8 @@ def test_nothing_survives_a_server_that_is_killed() -> None:
         with VerifierClient(server.url, retries=0) as client:
             forever = {"checker": "code", "completion": "while True: pass", "params": ONE_TEST}
             result = score_in_background(client, [forever])
-            family = wait_for(
-                lambda: (
-                    [p for p in descendants(server) if p.name().startswith("python")][4:]
-                    and descendants(server)
-                ),
-                "the program to run",
-            )
+            wait_for(lambda: in_boxes(server), "the program to run")
+            family = descendants(server)
             os.kill(server.pid or 0, signal.SIGKILL)
             wait_for(lambda: not any(p.is_running() for p in family), "the family to die")
             result()
