@@ -20,6 +20,7 @@ from verifier_server.errors import SandboxFault
 from verifier_server.verdict import Outcome
 
 STDIO = {"mode": "stdio", "tests": [{"stdin": "1\n", "stdout": "1\n"}]}
+ASSERTS = {"mode": "asserts", "asserts": "assert f(1) == 1"}
 FUNCTION = {"mode": "function", "function": "f", "tests": [{"args": [1], "returns": 1}]}
 
 
@@ -180,7 +181,8 @@ def ended(
     return ExecResult(reason, exit, None, stdout, b"", False, ResourceUsage(0.1))
 
 
-GOOD = b"value 3\ni1\n"
+READY = b"ready 0\n"
+GOOD = READY + b"value 3\ni1\n"
 
 
 @pytest.mark.parametrize(
@@ -188,21 +190,30 @@ GOOD = b"value 3\ni1\n"
     [
         (ended(GOOD + b"end 0\n"), Outcome.ACCEPTED),
         (ended(GOOD), Outcome.RUNTIME_ERROR),
-        (ended(b""), Outcome.RUNTIME_ERROR),
-        (ended(b"end 0\n"), Outcome.RUNTIME_ERROR),
-        (ended(b"end 0\nend 0\n"), Outcome.RUNTIME_ERROR),
-        (ended(b"accepted 1\n1end 0\n"), Outcome.RUNTIME_ERROR),
-        (ended(GOOD + GOOD), Outcome.RUNTIME_ERROR),
-        (ended(b"\x00\xff" + GOOD + b"end 0\n"), Outcome.RUNTIME_ERROR),
+        (ended(READY), Outcome.RUNTIME_ERROR),
+        (ended(READY + b"end 0\n"), Outcome.RUNTIME_ERROR),
+        (ended(READY + b"end 0\nend 0\n"), Outcome.RUNTIME_ERROR),
+        (ended(READY + b"accepted 1\n1end 0\n"), Outcome.RUNTIME_ERROR),
+        (ended(GOOD + GOOD[8:]), Outcome.RUNTIME_ERROR),
+        (ended(READY + b"\x00\xff" + GOOD[8:] + b"end 0\n"), Outcome.RUNTIME_ERROR),
         (ended(GOOD + b"end 0\n", exit=3), Outcome.RUNTIME_ERROR),
-        (ended(b"Timeout (0:00:01)!\n", exit=1), Outcome.TIME_LIMIT),
+        (ended(READY + b"Timeout (0:00:01)!\n", exit=1), Outcome.TIME_LIMIT),
         (ended(b"", None, ExitReason.TIME_LIMIT), Outcome.TIME_LIMIT),
         (ended(GOOD + b"end 0\n", 0, ExitReason.MEMORY_LIMIT), Outcome.MEMORY_LIMIT),
         (ended(GOOD, None, ExitReason.OUTPUT_LIMIT), Outcome.OUTPUT_LIMIT),
-        (ended(b"syntax 3\nbad", 0), Outcome.COMPILE_ERROR),
-        (ended(b"too_large 0\nend 0\n", 0), Outcome.OUTPUT_LIMIT),
+        (ended(READY + b"syntax 3\nbad", 0), Outcome.COMPILE_ERROR),
+        (ended(READY + b"too_large 0\nend 0\n", 0), Outcome.OUTPUT_LIMIT),
     ],
 )
 def test_only_a_whole_and_clean_run_counts(result: ExecResult, outcome: Outcome) -> None:
     box: Any = ScriptedBox(result)
     assert judge("```python\nprint(1)\n```", FUNCTION, box).outcome is outcome
+
+
+def test_a_runner_that_never_started_is_a_service_fault() -> None:
+    box: Any = ScriptedBox(ended(b"", exit=1))
+    with pytest.raises(SandboxFault):
+        judge("```python\nprint(1)\n```", FUNCTION, box)
+    box = ScriptedBox(ended(b"", exit=1))
+    with pytest.raises(SandboxFault):
+        judge("```python\nprint(1)\n```", ASSERTS, box)

@@ -14,7 +14,7 @@ from io import BytesIO
 from typing import Any
 
 from sandboxes.base import ExecResult
-from verifier_server.checkers.code.box import PythonRunner, bad_end
+from verifier_server.checkers.code.box import PythonRunner, bad_end, require_start
 from verifier_server.checkers.code.grading import cut
 from verifier_server.checkers.code.harness.plan import Plan
 from verifier_server.checkers.code.params import AssertsParams
@@ -60,7 +60,9 @@ def run_asserts(params: AssertsParams, runner: PythonRunner) -> Iterator[Case]:
             f"the asserts can't be kept from the program: {refusal}",
             remedy="use a sandbox with a Linux kernel of its own or the host's",
         )
-    cases = [_case(number, line) for number, line in enumerate(lines, 1) if "outcome" in line]
+    require_start(result, any("ready" in line for line in lines))
+    outcomes = (line for line in lines if "outcome" in line)
+    cases = [_case(number, line) for number, line in enumerate(outcomes, 1)]
     whole = any(line.get("end") for line in lines)
     yield from _completed(cases, whole, result, count_cases(params))
 

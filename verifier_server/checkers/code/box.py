@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sandboxes.base import ExecResult, ExitReason, Limits, Sandbox, SandboxProvider, SandboxSpec
 from verifier_server.checkers.code.params import CodeLimits
+from verifier_server.errors import SandboxFault
 from verifier_server.verdict import Outcome
 
 SOURCE_FILE = "solution.py"
@@ -63,6 +64,17 @@ def bad_end(result: ExecResult) -> tuple[Outcome, str] | None:
     if result.exit != 0:
         return Outcome.RUNTIME_ERROR, f"the program ended with status {result.exit}"
     return None
+
+
+def require_start(result: ExecResult, started: bool) -> None:
+    """Tells a runner of ours that never came to the program from a program that broke it.
+
+    Raises:
+        SandboxFault: the runner ended before its first word, and by no limit of the item.
+    """
+    if not started and result.reason not in _LIMIT_OUTCOMES:
+        last = result.stderr[-300:].decode(errors="replace").strip().rpartition("\n")[2]
+        raise SandboxFault(f"the runner in the box failed to start: {last or result.reason.value}")
 
 
 def _sandbox_limits(limits: CodeLimits) -> Limits:

@@ -13,7 +13,12 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from sandboxes.base import ExecResult
-from verifier_server.checkers.code.box import SOURCE_FILE, PythonRunner, bad_end
+from verifier_server.checkers.code.box import (
+    SOURCE_FILE,
+    PythonRunner,
+    bad_end,
+    require_start,
+)
 from verifier_server.checkers.code.grading import cut
 from verifier_server.checkers.code.params import FunctionParams, FunctionTest
 from verifier_server.checkers.code.wire import Frame, read_frames, says, show
@@ -74,12 +79,13 @@ def _job(params: FunctionParams, pending: Sequence[_Numbered]) -> bytes:
 
 
 def _answers(result: ExecResult, calls: int) -> tuple[list[Frame], tuple[Outcome, str] | None]:
-    """The frames that count, and how the run failed at the call after them, if it did.
+    """The calls' frames that count, and how the run failed at the call after them, if it did.
 
     The last call's frame counts only in a run that came to its proper end: else a program
     that broke in the middle could pass for one that was through.
     """
-    frames, timed_out = read_frames(result.stdout, calls + 1)
+    frames, timed_out = read_frames(result.stdout, calls + 2)
+    require_start(result, bool(frames) and frames.pop(0).kind == "ready")
     end = bad_end(result)
     if frames and frames[-1].kind in ("syntax", "unusable"):
         return frames[:calls], None

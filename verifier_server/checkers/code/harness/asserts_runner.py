@@ -5,9 +5,10 @@ itself into one that others of its user can't look into, and only then learns th
 a nonce. The program's process holds neither them nor this one's standard streams: all that
 it can do to the verdict is to answer, to be silent, or to end the run without a verdict.
 
-Standard input: one JSON object {"asserts", "function", "nonce", "all"}. Standard
-output: lines of JSON, each with the nonce: {"case", "outcome", "message"} a case, then
-{"end": true}; or {"refused": why} where this host doesn't let it protect itself.
+Standard input: one JSON object {"asserts", "function", "nonce", "all"}. Standard output: lines
+of JSON, each with the nonce: {"ready": true} before a line of the program runs, or {"refused":
+why} where this host doesn't let this process protect itself; {"case", "outcome", "message",
+"text"} for each case; {"end": true}.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ def main() -> None:
     if not protected:
         report.line(refused="prctl(PR_SET_DUMPABLE) failed")
         return
+    report.line(ready=True)
     run(job, report, Judge(to_read[0], to_write[1]))
 
 

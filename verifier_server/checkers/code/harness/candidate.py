@@ -6,9 +6,10 @@ Nothing in here is trusted: the program can bend all of it, and thereby its own 
 from __future__ import annotations
 
 import builtins
+import copy
 import os
 import sys
-from types import ModuleType
+from types import CoroutineType, ModuleType
 
 from .codec import DATA_TYPES, MUTABLE_TYPES, is_builtin, pack, restore, unpack
 from .link import SPECIAL, Gone, Link
@@ -75,6 +76,14 @@ class Candidate(Link):
         if operation == "call":
             keywords = {key: unpack(tree, self._resolve) for key, tree in rest[3].items()}
             return target(*self._arguments, **keywords)
+        if operation == "await":
+            import asyncio  # slow to import, rarely needed
+
+            return asyncio.run(target)
+        if operation in ("copy", "deepcopy"):
+            return getattr(copy, operation)(target)
+        if name == "__getitem__":
+            return target[self._arguments[0]]
         return getattr(type(target), name)(target, *self._arguments)
 
     def _load(self) -> None:
@@ -110,6 +119,8 @@ class Candidate(Link):
         if issubclass(kind, type):
             return self._export_class(value)
         number, _ = self._number(value)
+        if kind is CoroutineType:
+            return ["co", number]
         extra = None
         if issubclass(kind, BaseException):
             extra = [pack(arg, self._export) for arg in _error_args(value)]
@@ -148,6 +159,8 @@ class Candidate(Link):
     def _resolve(self, tag: str, rest: list[Any]) -> Any:
         if tag in ("o", "k"):
             return self._objects[rest[0]]
+        if tag == "bf":
+            return getattr(builtins, rest[0])
         number, kind = rest
         if number not in self._foreign:
             self._foreign[number] = _FOREIGN[kind](self, number)

@@ -7,8 +7,9 @@ lacks its last frame.
 
 Standard input: one JSON object {"file", "function", "calls": [{"args", "kwargs"}, …],
 "time_s", "max_bytes"}. Standard output: frames, a line `KIND LENGTH` and LENGTH bytes each.
-A frame a call: `value` (see `encode`), `raised`, `not_json` (a type's name), `too_large`; at
-the end `end`. Instead of all: `syntax` or `unusable` with what is wrong with the program.
+`ready` before a line of the program runs; a frame a call: `value` (see `encode`), `raised`,
+`not_json` (a type's name), `too_large`; `end`. Instead of the calls': `syntax` or `unusable`
+with what is wrong with the program.
 """
 
 from __future__ import annotations
@@ -86,6 +87,7 @@ def main() -> None:
     """Reads the job and runs it to its last frame."""
     job = json.loads(sys.stdin.buffer.read())
     channel = Channel()
+    channel.send("ready")
     channel.start_clock(job["time_s"])
     sys.argv[:] = [job["file"]]
     namespace = load(job["file"], channel)

@@ -12,6 +12,7 @@ must tell the value from others like it, without knowing which is the one expect
 
 from __future__ import annotations
 
+import builtins
 import random
 
 from .codec import DATA_TYPES, Malformed, pack, unpack
@@ -51,11 +52,19 @@ class RemoteType(type):
         return True
 
 
+def _there(name: str) -> Any:
+    """An attribute that the language would find here before it asks `__getattr__`."""
+    return property(lambda self: self._link.do("get", self._handle, name, ()))
+
+
 class Remote(metaclass=RemoteType):
     """An object of the program."""
 
     _link: Judge
     _handle: int
+
+    __dict__ = _there("__dict__")
+    __doc__ = _there("__doc__")
 
     def __getattr__(self, name: str) -> Any:
         """Attributes and methods."""
@@ -69,6 +78,12 @@ class Remote(metaclass=RemoteType):
             object.__setattr__(self, name, value)
         else:
             self._link.do("set", self._handle, name, (value,))
+
+    def __copy__(self) -> Any:
+        return self._link.do("copy", self._handle, "", ())
+
+    def __deepcopy__(self, _: Any) -> Any:
+        return self._link.do("deepcopy", self._handle, "", ())
 
     def __str__(self) -> str:
         return str(self._link.do("get", self._handle, "__str__", ())())
@@ -223,6 +238,8 @@ class Judge(Link):
             return self._shadow(*rest)
         if tag == "o":
             return self._remote(*rest)
+        if tag == "co":
+            return self._await(*rest)
         raise Malformed(f"no tag {tag}")
 
     def _shadow(self, number: int, *description: Any) -> Any:
@@ -234,7 +251,8 @@ class Judge(Link):
         exception = any(issubclass(base, BaseException) for base in bases)
         named = named and not exception
         data = next((b for b in DATA_TYPES for base in bases if issubclass(base, b)), None)
-        namespace: dict[str, Any] = {"_link": self, "_number": number, "_is_named": named}
+        namespace = {"_link": self, "_number": number, "_is_named": named}
+        namespace["__doc__"] = vars(Remote)["__doc__"]
         if data is None or named:
             kept = [b for b in bases if issubclass(b, Remote | BaseException) and b is not object]
             for special_name, defined in special.items():
@@ -270,10 +288,17 @@ class Judge(Link):
         self._remotes[number] = instance
         return instance
 
+    async def _await(self, number: int) -> Any:
+        """Stands for a coroutine, which the program's process runs to its end."""
+        return self.do("await", number, "", ())
+
     # What goes out.
 
     def _export(self, value: Any) -> list[Any]:
         kind = type(value)
+        if kind is type(len) and value in vars(builtins).values():
+            # The program has its own; called over the link, it would run here.
+            return ["bf", value.__name__]
         if issubclass(kind, RemoteType):
             return ["k", value._number]
         if issubclass(kind, Remote):
