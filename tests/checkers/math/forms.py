@@ -144,7 +144,7 @@ FORMS: dict[str, list[Row]] = {
         (r"\pm 2021", [r"\pm 2021"], ["2021"]),
     ],
     "constants": [
-        (r"2\pi", [r"\pi\cdot2", "2pi", "2*pi", r"\pi+\pi", "2π", r"\frac{4\pi}{2}", "6.28319"], ["2", r"\pi", r"\pi^2", "6.28"]),
+        (r"2\pi", [r"\pi\cdot2", "2pi", "2*pi", r"2*\pi", r"\pi*2", r"\pi+\pi", "2π", r"\frac{4\pi}{2}", "6.28319"], ["2", r"\pi", r"\pi^2", "6.28"]),
         (r"1-\frac1e", [r"\frac{e-1}{e}", r"1-e^{-1}", r"1-\frac{1}{\mathrm e}"], [r"1+\frac1e", r"\frac1e", "0.632"]),
         (r"e^{16}-1", ["-1 + exp(16)", r"\exp(16)-1", r"e^{16} - 1"], ["e^{16}+1", "e^{15}-1"]),
         (r"\frac{\pi^2}{6}", [r"\pi^2/6", r"\left(\frac{\pi}{\sqrt6}\right)^2"], [r"\frac{\pi}{6}", r"\frac{\pi^2}{8}", "1.64"]),
@@ -325,6 +325,21 @@ FORMS: dict[str, list[Row]] = {
         ("100", ["101", "99.5", "109"], ["111", "89"], {"tolerance": {"abs": 1, "rel": 0.1}}),
         ("(1.0, 2.0)", ["(1.05,2)"], ["(1.2,2)", "(2,1)"], {"tolerance": {"abs": 0.1}}),
         (r"10 \text{ cm}", [r"0.1005 \text{ m}", "10.05"], [r"10.05 \text{ m}"], {"tolerance": {"abs": 0.1}}),
+    ],
+    "more-units": [
+        ("5", [r"5 \text{ cats}"], [r"5 \text{ dozen}", r"5 \text{ squared}", r"5 \text{ thirds}", r"5 \text{ hundred}", r"5 \text{ factorial}", r"\text{negative } 5", r"\text{at least } 5",
+               r"5 \text{ or more}", r"5 \text{ halves}", r"\text{not } x = 5", r"\text{not } 5"]),
+        (r"10 \text{ m/s}", [r"10\,\frac{\text{m}}{\text{s}}", r"10\ \text{m s}^{-1}", r"36 \text{ km/hr}"], [r"10\,\frac{\text{s}}{\text{m}}"]),
+        ("60", ["5 dozen"], ["5"]),
+    ],
+    "labels": [
+        ("5", [r"\text{Answer: }5", r"\text{Answer}: 5", "AB=5", "|AB|=5", r"\sin\theta=5", r"\text{the sum} = 5", "f(3)=5", "S_{10}=5", "P(A)=5"], [r"\text{Answer: }6", "AB=6", "2x=6", "f(5)=3"]),
+        ("2x", [r"\frac{dy}{dx}=2x", "f'(x)=2x", "y'=2x", r"f^{-1}(x)=2x"], [r"\frac{dy}{dx}=3x", "f'(2)=x"]),
+        (r"f^{-1}(x)=\frac{x-1}{3}", [r"\frac{x-1}{3}", r"f^{-1}(x)=\frac{x}{3}-\frac13", r"y=\frac{x-1}{3}", r"f^{-1}(t)=\frac{t-1}{3}"], [r"\frac{x+1}{3}", "3x+1"]),
+        (r"\frac{dy}{dx}=2x", ["2x", "y'=2x"], ["x^2", "2"]),
+        ("AB=5", ["5", "AB = 5"], ["6"]),
+        (r"\text{Room 12}", [r"\text{room 12}"], [r"\text{Room 13}", "12"]),
+        (r"(-\infty,1)\cup(2,\infty)", [r"(-\infty,1) \text{ or } (2,\infty)", "x<1, x>2"], [r"(-\infty,1) \text{ or } (3,\infty)", r"x<1 \text{ or } x>3"]),
     ],
     "injection": [
         ("4", ["4", "2^2"], [r"__import__('os').getpid()", "eval('2+2')", "(lambda: 4)()", "4 if True else 5", "4;import os", "'4'", '"4"' if False else "4 #", "[4][0]", "int('4')", "{4}{5}",

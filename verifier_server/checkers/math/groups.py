@@ -144,6 +144,7 @@ def _elements(side: Several, policy: Policy, match: Matcher) -> Sequence[Value]:
     items = [_unnamed(item) for item in side.items]
     if side.form is not Form.SET:
         return items
+    items = list(dict.fromkeys(items))
     if len(items) > MAX_ITEMS and not all(_is_plain(item) for item in items):
         raise TooLarge(f"has {len(items)} elements to be compared in any order")
     distinct: list[Value] = []
@@ -155,7 +156,7 @@ def _elements(side: Several, policy: Policy, match: Matcher) -> Sequence[Value]:
 
 def _tuple_by_names(gold: Several, answer: Several) -> list[Value] | None:
     """The values of `x=2, y=5` where the gold is (2, 5); None if the answer names nothing."""
-    if gold.form is not Form.TUPLE or answer.form is not Form.LIST:
+    if gold.form is not Form.TUPLE or answer.form not in (Form.LIST, Form.BOTH):
         return None
     if not all(isinstance(item, Named) for item in answer.items):
         return None

@@ -152,7 +152,7 @@ def _other_readings(gold: Value, found: Extracted) -> list[Value]:
     inner = gold.value if isinstance(gold, Named) else gold
     if isinstance(inner, Several):
         readings = [parse(found.text, grouped_commas=False)] if "," in found.text else []
-        if len(found.boxes) > 1 and inner.form in (Form.LIST, Form.SET, Form.BOTH_SIGNS):
+        if len(found.boxes) > 1 and (inner.is_list or inner.form is Form.SET):
             readings.append(Several(Form.LIST, tuple(parse(text) for text in found.boxes)))
         return readings
     if isinstance(inner, Quantity | Scalar | Percent):

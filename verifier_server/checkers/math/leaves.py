@@ -240,6 +240,9 @@ def _unit_start(tokens: list[Token]) -> int | None:
     depth = 0
     for at, token in enumerate(tokens):
         depth += (token.kind is Kind.OPEN) - (token.kind is Kind.CLOSE)
+        starts_fraction = [t.kind for t in tokens[at + 1 : at + 3]] == [Kind.OPEN, Kind.TEXT]
+        if token.kind is Kind.STRUCTURE and at and starts_fraction:
+            return at
         if depth or not at:
             continue
         if token.kind is Kind.TEXT or (token.kind is Kind.WORD and _is_unit_word(tokens, at)):

@@ -123,6 +123,7 @@ NUMBER_WORDS = {word: n for n, word in enumerate(_UNITS_OF_COUNT)} | {
     word: 10 * n for n, word in enumerate(_TENS, 2)
 }
 MAGNITUDE_WORDS = {
+    "dozen": 12,
     "hundred": 100,
     "thousand": 10**3,
     "million": 10**6,
@@ -159,5 +160,7 @@ CLAUSE_WORDS = frozenset(
     "or and not if else but maybe either neither nor then when where for is are was be because "
     "since so as by with without to of in on at from than except only also otherwise unless "
     "possibly perhaps about approximately roughly plus minus times divided equals equal all any "
-    "no yes true false both some than x y z".split()
+    "no yes true false both some than x y z squared cubed factorial root power mod modulo "
+    "negative inverse reciprocal percent half halve third fourth fifth sixth seventh eighth ninth "
+    "tenth hundredth thousandth hundred thousand dozen".split()
 )

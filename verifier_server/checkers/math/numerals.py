@@ -103,12 +103,12 @@ def product(factors: Sequence[Expr]) -> Expr:
     r"""The product; a number times a power of ten is one literal (`4.7\times10^5`)."""
     if len(factors) == 1:
         return factors[0]
-    if len(factors) == 2:
-        match factors[0], factors[1]:
-            case Num() as mantissa, ex.Pow(Num(base), exponent) if base == 10:
+    if len(factors) == 2 and ex.as_number(factors[0]) is not None:
+        match factors[1]:
+            case ex.Pow(Num(base), exponent) if base == 10:
                 shift = _small_integer(exponent)
                 if shift is not None:
-                    return _shifted(mantissa, shift)
+                    return _shifted(factors[0], shift)
     return ex.Mul(tuple(factors))
 
 
@@ -121,6 +121,9 @@ def _small_integer(exponent: Expr) -> int | None:
     return sign * int(exponent.value) if exponent.value <= MAX_EXPONENT else None
 
 
-def _shifted(mantissa: Num, shift: int) -> Num:
+def _shifted(mantissa: Expr, shift: int) -> Expr:
+    if isinstance(mantissa, ex.Neg):
+        return ex.Neg(_shifted(mantissa.arg, shift))
+    assert isinstance(mantissa, Num)
     places = (mantissa.places or 0) - shift
     return Num(mantissa.value * _scaled(1, shift), places, mantissa.significant)

@@ -146,8 +146,9 @@ def _separated(tokens: list[Token]) -> Value | None:
     items = tuple(_item(piece) for piece in kept)
     if len(items) == 1:
         return items[0]
-    form = Form.ALTERNATIVES if "or" in signs else Form.LIST
-    return Several(form, items)
+    if "or" in signs:
+        return Several(Form.ALTERNATIVES, items)
+    return Several(Form.BOTH if set(signs) == {"and"} else Form.LIST, items)
 
 
 def _item(piece: list[Token]) -> Value:
@@ -171,7 +172,7 @@ def _union(tokens: list[Token]) -> Value | None:
 def _relation(tokens: list[Token]) -> Value | None:
     pieces, signs = _split(tokens, _RELATIONS)
     if not signs:
-        return None
+        return _captioned(tokens)
     if not pieces[0] and len(pieces) == 2 and signs[0] in _EQUATIONS:
         return _value(pieces[1])  # "= 5"
     if not all(pieces):
@@ -196,6 +197,17 @@ def _relation(tokens: list[Token]) -> Value | None:
     return Named(name, value, of)
 
 
+def _captioned(tokens: list[Token]) -> Value | None:
+    r"""`\text{Answer: } 5`."""
+    caption, signs = _split(tokens, frozenset({":"}))
+    if len(signs) != 1 or not all(caption) or len(caption[0]) > _SHORT_TEXT:
+        return None
+    if all(t.kind is Kind.TEXT or _is_long_word(t) for t in caption[0]):
+        if len(caption[0][0].text) > 1:
+            return Named(" ".join(t.text for t in caption[0]).lower(), _value(caption[1]))
+    return None
+
+
 def _side(piece: list[Token]) -> Value:
     """One side of a relation, where `xy` is a product rather than a word."""
     if len(piece) == 1 and piece[0].kind is Kind.WORD and not _is_long_word(piece[0]):
@@ -206,25 +218,53 @@ def _side(piece: list[Token]) -> Value:
 def _label(piece: list[Token]) -> tuple[str, str]:
     """The name on the left of `=`, and the variable if it is a function's; "" for no name."""
     texts = [t.text for t in piece]
-    if len(texts) == 4 and texts[1] == "(" and piece[0].kind is Kind.NAME:
-        if piece[2].kind is Kind.NAME:
-            return texts[0], texts[2]
-    if all(t.kind is Kind.TEXT or _is_long_word(t) or t.text in (".", "-") for t in piece):
+    if piece[0].kind is Kind.NAME and texts[-3:-2] == ["("] and piece[-2].kind is Kind.NAME:
+        if _is_function_name(piece[:-3]):
+            return "".join(texts[:-3]), texts[-2]
+    if "not" not in texts and all(t.kind is Kind.TEXT or _is_long_word(t) or t.text in (".", "-") for t in piece):
         return " ".join(texts).lower(), ""
     try:
         side = _side(piece)
     except Unsupported:
-        return " ".join(texts), ""
+        return ("" if "not" in texts else " ".join(texts)), ""
     match side:
         case Scalar(ex.Sym(name)):
             return name, ""
+        case Scalar(tree) if _is_label(tree):
+            return " ".join(texts), ""
         case Several(Form.TUPLE, items) if all(
             isinstance(item, Scalar) and isinstance(item.expr, ex.Sym) for item in items
         ):
             return " ".join(texts), ""
-        case Text(words):
+        case Text(words) if "not" not in texts:
             return words, ""
     return "", ""
+
+
+def _is_function_name(piece: list[Token]) -> bool:
+    r"""`f`, `f'`, `f_n` or `f^{-1}` before its argument in brackets."""
+    rest = [t.text for t in piece[1:]]
+    if rest in ([], ["^", "{", "-", "1", "}"]):
+        return True
+    return rest[0] in ("'", "_") and all(
+        t.text in ("'", "{", "}") or t.kind in (Kind.NAME, Kind.NUMBER) for t in piece[2:]
+    )
+
+
+def _is_label(tree: ex.Expr) -> bool:
+    r"""Names that are no single letter: `AB`, `f(2)`, `|AB|`, `\sin\theta`, `\frac{dy}{dx}`."""
+    match tree:
+        case ex.Func(name, _) if name.endswith("()"):
+            return True
+        case ex.Func("abs", (inner,)):
+            return not isinstance(inner, ex.Sym) and _is_label(inner)
+        case ex.Func(_, (ex.Sym(),)):
+            return True
+        case ex.Mul(factors):
+            return all(isinstance(f, ex.Sym) and f.name.isupper() for f in factors)
+        case ex.Div(ex.Mul((ex.Sym("d"), ex.Sym())), ex.Mul((ex.Sym("d"), ex.Sym()))):
+            return True
+    return False
 
 
 def _is_long_word(token: Token) -> bool:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 GOLD_DIGITS = 3  # a gold decimal of so many significant digits is met by what rounds to it
 ANSWER_DIGITS = 6  # an answer of so many stands for the closed form that rounds to it
 LINK_DIGITS = 3  # in `\frac{100}{3} \approx 33.3` the exact form stays the answer
-MAX_ITEMS = 64  # of a list whose elements are no plain numbers
+MAX_ITEMS = 32  # of a list whose elements are no plain numbers
 CONSTANT_LETTERS = frozenset("CKck")
 
 

@@ -86,12 +86,19 @@ def describes_reals(value: Value) -> bool:
         case Several(form, items):
             if form in _INTERVALS:
                 return len(items) == 2
-            return bool(items) and all(isinstance(i, Relation) for i in items)
+            return bool(items) and all(_is_stretch(item, form) for item in items)
         case Relation(_, signs):
             return "=" not in signs
         case Named(_, inner):
             return describes_reals(inner)
     return False
+
+
+def _is_stretch(item: Value, form: Form) -> bool:
+    """Whether a list with this item may be a set of reals: inequalities, or intervals with "or"."""
+    if isinstance(item, Several):
+        return form is Form.ALTERNATIVES and item.form in _INTERVALS and len(item.items) == 2
+    return isinstance(item, Relation) and "=" not in item.signs
 
 
 def same_reals(gold: Value, answer: Value) -> bool | None:
@@ -148,9 +155,12 @@ def _contains(value: Value, line: _Line) -> Contains:
             return _between(line, _number(low), _number(high), closed)
         case Several(form, items):
             inner = [_contains(item, line) for item in items]
-            if form is Form.LIST:
-                return lambda cell: all(contains(cell) for contains in inner)
-            return lambda cell: any(contains(cell) for contains in inner)
+            cells = range(2 * len(line.ends) + 1)
+            overlap = any(all(holds(cell) for holds in inner) for cell in cells)
+            if form is Form.BOTH or (form is Form.LIST and overlap):
+                return lambda cell: all(holds(cell) for holds in inner)
+            # Joined by "or", or by a comma between conditions that exclude each other.
+            return lambda cell: any(holds(cell) for holds in inner)
         case Union_(parts, minus):
             union = [_contains(part, line) for part in parts]
             but = _contains(minus, line) if minus is not None else (lambda cell: False)

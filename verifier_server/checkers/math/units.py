@@ -135,7 +135,7 @@ def parse_unit(tokens: list[Token], *, known_only: bool = False) -> Unit | None:
     Raises:
         Unsupported: they spell none.
     """
-    words = [t.text for t in tokens]
+    words = _flat_fraction([t.text for t in tokens])
     try:
         return _known_unit(words)
     except KeyError as unknown:
@@ -144,11 +144,20 @@ def parse_unit(tokens: list[Token], *, known_only: bool = False) -> Unit | None:
     return _opaque(tokens)
 
 
+def _flat_fraction(words: list[str]) -> list[str]:
+    r"""The `m/s` of `\frac{\text{m}}{\text{s}}`."""
+    if words[:1] not in (["frac"], ["dfrac"], ["tfrac"]) or words[1:2] != ["{"]:
+        return words
+    end = words.index("}")
+    return [*words[2:end], "/", *(word for word in words[end + 1 :] if word not in "{}")]
+
+
 def _opaque(tokens: list[Token]) -> Unit:
     nouns = [t.text.lower() for t in tokens]
     is_noun = all(
         t.kind in (Kind.TEXT, Kind.WORD)
         and len(noun) > 1
+        and noun.removesuffix("s") not in lexicon.CLAUSE_WORDS
         and noun not in lexicon.CLAUSE_WORDS
         and noun not in lexicon.NUMBER_WORDS
         and noun not in lexicon.MAGNITUDE_WORDS

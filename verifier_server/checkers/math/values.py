@@ -81,6 +81,7 @@ class Form(Enum):
     """How several values are held together."""
 
     LIST = "list"
+    BOTH = "joined by and"
     ALTERNATIVES = "alternatives"  # joined by "or"
     BOTH_SIGNS = "both signs"  # what ± stands for
     SET = "set"
@@ -100,7 +101,7 @@ class Several:
     @property
     def is_list(self) -> bool:
         """Whether nothing but commas or words joins them."""
-        return self.form in (Form.LIST, Form.ALTERNATIVES, Form.BOTH_SIGNS)
+        return self.form in (Form.LIST, Form.BOTH, Form.ALTERNATIVES, Form.BOTH_SIGNS)
 
 
 @dataclass(frozen=True, slots=True)

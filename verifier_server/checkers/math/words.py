@@ -19,8 +19,11 @@ _FILLERS = frozenset({"and", "a", "the"})
 def is_wordy(tokens: list[Token]) -> bool:
     """Whether there is nothing but words and what may stand between them."""
     has_words = any(t.kind in (Kind.TEXT, Kind.WORD) for t in tokens)
+    words = [Kind.TEXT, Kind.WORD, Kind.NAME]
+    if tokens[0].kind is Kind.TEXT:
+        words.append(Kind.NUMBER)  # "Room 12"
     return has_words and all(
-        t.kind in (Kind.TEXT, Kind.WORD, Kind.NAME)
+        t.kind in words
         or (t.kind is Kind.SIGN and t.text in ("-", ".", "'", "!", "?", "&"))
         for t in tokens
     )
