@@ -29,6 +29,7 @@ from typing import NoReturn, Self
 
 from sandboxes.base import ExitReason, SandboxBroken
 from sandboxes.embedded.cgroups import Cgroup
+from sandboxes.embedded.owner import box_label
 from sandboxes.embedded.procfs import read_stat
 from sandboxes.embedded.recipe import Recipe, set_up_remedy
 from sandboxes.process import Streams
@@ -60,6 +61,7 @@ class Box:
         self._cgroup = cgroup
         self._fds = ExitStack()
         self._bwrap: subprocess.Popen[bytes] | None = None
+        self._bwrap_fd: int | None = None
         self._init: int | None = None
         try:
             self._start(argv, cwd, env, mounts)
@@ -156,14 +158,13 @@ class Box:
             SandboxBroken: it does not die.
         """
         assert self._bwrap is not None
-        if self._bwrap.returncode is None:
-            if self._init is None:
-                self._bwrap.kill()
-            else:
-                with contextlib.suppress(ProcessLookupError):
-                    signal.pidfd_send_signal(self._init, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            if self._init is not None:
+                signal.pidfd_send_signal(self._init, signal.SIGKILL)
+            elif self._bwrap.returncode is None:
+                os.killpg(self._bwrap.pid, signal.SIGKILL)
         # bwrap reaps the init, which is dead only after everything in its namespace.
-        if not _is_readable_within(self._bwrap_fd, _DEATH_S):
+        if self._bwrap_fd is not None and not _is_readable_within(self._bwrap_fd, _DEATH_S):
             raise SandboxBroken(f"a killed box still lives after {_DEATH_S:.0f} s")
         return self._bwrap.wait()
 
@@ -182,14 +183,18 @@ class Box:
             stdout, self._stdout = self._pipe(theirs, we_read=True)
             stderr, self._stderr = self._pipe(theirs, we_read=True)
             info, self._info = self._pipe(theirs, we_read=True)
+            # Readable, too: if we die now, bwrap's death by SIGPIPE would leave its child behind.
+            info = os.open(f"/proc/self/fd/{info}", os.O_RDWR | os.O_CLOEXEC)
+            theirs.callback(os.close, info)
             hold, self._release = self._pipe(theirs, we_read=False)
             seccomp = _memory_file(theirs, self._recipe.seccomp)
             options = self._recipe.options(env, mounts, info=info, seccomp=seccomp, hold=hold)
             arguments = _memory_file(theirs, options)
-            passed = [info, seccomp, arguments, *([hold] if self._recipe.setpriv else [])]
+            passed = [info, seccomp, arguments]
+            passed += [hold] if self._recipe.setpriv else []
             command = self._recipe.command(argv, cwd)
             self._bwrap = subprocess.Popen(  # the box sees this argv: no path of the host's in it
-                ["bwrap", "--args", str(arguments), "--", *command],  # noqa: S607
+                [box_label(), "--args", str(arguments), "--", *command],
                 executable=self._recipe.bwrap,
                 stdin=stdin,
                 stdout=stdout,
@@ -214,10 +219,11 @@ class Box:
         """Waits for the gate and stops the init."""
         deadline = time.monotonic() + _SET_UP_S
         init_pid = self._child_pid(deadline)
-        self._init = self._own(os.pidfd_open(init_pid))
         if self._recipe.setpriv:
+            # At once: if we die before, bwrap does, and its child waits on (see `owner`).
             _map_ids(init_pid)
             self._release.write(b"11")
+        self._init = self._own(os.pidfd_open(init_pid))
         # The kernel may take 10 ms over this, so it is done while bwrap mounts.
         if self._cgroup is not None:
             self._cgroup.add(init_pid)

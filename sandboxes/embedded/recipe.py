@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sandboxes.embedded.rootfs import WORK
 
 # bwrap starts this line as the program; `box` says why.
-_GATE = 'echo; read _; cd "$0" && unset OLDPWD && exec "$@"'
+_GATE = 'echo; read _ && cd "$0" && unset OLDPWD && exec "$@"'
 # uid and gid of the program inside, and as root outside too: nobody's on the host.
 BOX_ID = 64000
 _BASE_OPTIONS = (

@@ -68,7 +68,7 @@ def test_a_link_is_followed_neither_in_nor_out(root: int, tmp_path: Path) -> Non
     for path in ("file", "folder/outside"):
         with pytest.raises(FileNotFoundError):
             read_file(root, path, 100)
-        with pytest.raises(OSError, match="link|directory"):
+        with pytest.raises(OSError, match=r"link|directory"):
             lay_files(root, {path: b"changed"}, None)
     assert (tmp_path / "outside").read_text() == "outside"
 
