@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,13 @@ NOBODY = 65534
 SMALL = Limits(
     time_s=20, memory_bytes=128 * MIB, output_bytes=MIB, disk_bytes=16 * MIB, pids=32, open_files=64
 )
+
+
+def until(condition: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.01)
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ from sandboxes.base import ExitReason, Limits, SandboxBroken, SandboxSpec
 from sandboxes.embedded.bubblewrap import BubblewrapProvider
 from sandboxes.embedded.cgroups import CgroupParent
 from sandboxes.embedded.owner import is_orphaned, kill_orphaned_boxes, owner_mark
-from tests.sandboxes.conftest import ROOT, SMALL, OrdinaryUser
+from tests.sandboxes.conftest import ROOT, SMALL, OrdinaryUser, until
 
 Find = Callable[[str], list[int]]
 
@@ -31,13 +31,6 @@ with provider.create(SandboxSpec(Limits(time_s=300))) as box:
     program = "import os, time; os.fork(); os.setsid() if os.getpid() != 2 else 0; time.sleep(300)"
     box.exec(["python3", "-c", program, "MARK"])
 """
-
-
-def until(condition: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.01)
 
 
 def test_nothing_survives_an_owner_that_is_killed(processes_with: Find) -> None:

@@ -1,0 +1,133 @@
+"""Cgroups of version 2 on a tree of plain files, and of version 1 for real where writable."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from sandboxes.base import ExitReason, Limits
+from sandboxes.embedded.cgroups import Cgroup, CgroupParent
+from sandboxes.embedded.meter import CgroupMeter
+
+
+class KernelFolder(type(Path())):  # type: ignore[misc]
+    """A directory whose groups have the kernel's files from birth, and are removed with them."""
+
+    files: Mapping[str, str] = {
+        "cgroup.procs": "",
+        "cgroup.subtree_control": "",
+        "memory.max": "max",
+        "memory.swap.max": "max",
+        "pids.max": "max",
+        "memory.events": "low 0\noom 0\noom_kill 0\n",
+        "memory.peak": "1048576\n",
+        "cpu.stat": "usage_usec 250000\nuser_usec 1\n",
+    }
+
+    def mkdir(self, mode: int = 0o777, parents: bool = False, exist_ok: bool = False) -> None:
+        super().mkdir(mode, parents, exist_ok)
+        for name, content in self.files.items():
+            (self / name).write_text(content)
+
+    def rmdir(self) -> None:
+        for name in self.files:
+            (self / name).unlink()
+        super().rmdir()
+
+
+@pytest.fixture
+def version_2(tmp_path: Path) -> CgroupParent:
+    folder = KernelFolder(tmp_path / "answerkey")
+    folder.mkdir()
+    return CgroupParent(2, dict.fromkeys(("memory", "pids", "cpu"), folder))
+
+
+def _only_group(parent: CgroupParent) -> Path:
+    (group,) = [g for g in parent.folders["memory"].iterdir() if g.is_dir()]
+    return group
+
+
+def test_limits_are_written_and_the_group_is_removed(version_2: CgroupParent) -> None:
+    group = version_2.make(memory_bytes=1 << 27, pids=33)
+    folder = _only_group(version_2)
+    assert (folder / "memory.max").read_text() == str(1 << 27)
+    assert (folder / "memory.swap.max").read_text() == "0"
+    assert (folder / "pids.max").read_text() == "33"
+    group.add(4711)
+    assert (folder / "cgroup.procs").read_text() == "4711"
+    assert group.holds(4711)
+    assert not group.holds(471)
+    group.close()
+    assert not folder.exists()
+
+
+def test_readings_of_version_2(version_2: CgroupParent) -> None:
+    group = version_2.make(memory_bytes=1 << 27, pids=33)
+    folder = _only_group(version_2)
+    meter = CgroupMeter(Limits(cpu_s=1.0), group)
+    assert not group.was_out_of_memory()
+    (folder / "cpu.stat").write_text("usage_usec 1150000\n")
+    reading = meter.read()
+    assert reading.reason is None
+    assert reading.cpu_s == pytest.approx(0.9)  # what the set-up took is not the program's
+    assert reading.memory_bytes == 1 << 20
+    (folder / "cpu.stat").write_text("usage_usec 1350000\n")
+    assert meter.read().reason is ExitReason.TIME_LIMIT
+    (folder / "memory.events").write_text("oom 1\noom_kill 1\n")
+    assert meter.read().reason is ExitReason.MEMORY_LIMIT
+
+
+def test_a_kernel_that_keeps_no_peak_is_no_error(version_2: CgroupParent) -> None:
+    group = version_2.make(memory_bytes=1 << 27, pids=33)
+    (_only_group(version_2) / "memory.peak").unlink()
+    assert group.peak_memory_bytes() is None
+
+
+def test_a_group_that_cannot_be_limited_is_not_left_behind(
+    version_2: CgroupParent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: CgroupParent, *args: object) -> None:
+        raise PermissionError("no")
+
+    monkeypatch.setattr(CgroupParent, "_limit", refuse)
+    with pytest.raises(PermissionError):
+        version_2.make(memory_bytes=1, pids=1)
+    assert [g for g in version_2.folders["memory"].iterdir() if g.is_dir()] == []
+
+
+def test_groups_of_the_living_and_of_strangers_are_not_swept(version_2: CgroupParent) -> None:
+    mine = version_2.make(memory_bytes=1, pids=1)
+    folder = version_2.folders["memory"]
+    (folder / "somebody-else").mkdir()
+    dead = folder / f"{os.stat('/proc/self/ns/pid').st_ino}.1.999999999.0"
+    dead.mkdir()
+    version_2.sweep()
+    assert not dead.exists()
+    assert (folder / "somebody-else").is_dir()
+    mine.close()
+
+
+def test_a_host_without_a_memory_controller_has_no_place(tmp_path: Path) -> None:
+    mounts = tmp_path / "mounts"
+    mounts.write_text(
+        "tmpfs /sys/fs/cgroup tmpfs rw 0 0\ncgroup /none/cpu cgroup rw,relatime,cpu 0 0\n"
+        f"cgroup2 {tmp_path}/none cgroup2 rw 0 0\n"
+    )
+    assert CgroupParent.find(mounts) is None
+
+
+def test_a_mounted_but_unwritable_hierarchy_is_no_place(tmp_path: Path) -> None:
+    mounts = tmp_path / "mounts"
+    mounts.write_text(
+        "".join(f"cgroup /none/{c} cgroup rw,{c} 0 0\n" for c in ("memory", "pids", "cpuacct"))
+    )
+    assert CgroupParent.find(mounts) is None
+
+
+def test_a_group_is_found_by_what_it_holds(version_2: CgroupParent) -> None:
+    group = version_2.make(memory_bytes=1, pids=1)
+    assert isinstance(group, Cgroup)
+    assert not group.holds(os.getpid())
