@@ -120,6 +120,11 @@ COMPLETIONS: list[Row] = [
     ("5", "The answer is not 5.", False),
     ("5", "答案是 5。", True),
     ("5", "答案：5", True),
+    ("120", "Final Answer: The volume of $ABCD$ is 120. I hope it is correct.", True),
+    ("34", "Final Answer: The largest $n$ is $34$.", True),
+    ("6", "Final Answer: it is 5 or it is 6.", False),
+    ("6", "Answer: it is not clear whether it is 6", False),
+    ("10455", "So $10,200 + $255 = $10,455. Final Answer: The final answer is $10,455$. I hope", True),
     # hashes
     ("5", "2+3\n#### 5", True),
     ("1140", "so\n#### 1,140", True),

@@ -31,6 +31,8 @@ _MAX_WORDS = 40  # nor is one with more words
 _BOX = re.compile(r"\\(?:boxed|fbox|framebox)(?![A-Za-z])\s*")
 _BARE_BOX = re.compile(r"[-+]?\d[\d.,/]*|[-+]?\.\d+")
 _OPENING_TAG, _CLOSING_TAG = "<answer>", "</answer>"
+_CLAUSE = re.compile(r"[A-Za-z][^\n]*\b(?:is|are|equals)[ \t]+")
+_HEDGE = re.compile(r"\b(?:or|not|either|if|maybe|perhaps|possibly)\b", re.IGNORECASE)
 _HASHES = re.compile(r"^[ \t]*####[ \t]*([^\n]*)$", re.MULTILINE)
 _PHRASE = re.compile(
     r"\banswer(?:[ \t]*\*\*)?(?:[ \t]+is|[ \t]*[:=\uff1a]|[ \t]+would[ \t]+be)"
@@ -238,6 +240,10 @@ def _phrase(text: str) -> Extracted | None:
     while start < len(text) and text[start] in " \t\r\n:*_=":
         start += 1
     end = _end_of_statement(text, start)
+    # "Final answer: the largest n is 34."
+    prose = _CLAUSE.match(text, start, end)
+    if prose and not _HEDGE.search(prose.group()):
+        start = prose.end()
     return Extracted(clean(text[start:end]), "phrase", (start, end))
 
 
@@ -267,7 +273,10 @@ def _whole(text: str) -> Extracted | None:
     if len(text) > MAX_WHOLE or not text.strip():
         return None
     answer = clean(text)
-    if not answer or len(answer.split()) > _MAX_WORDS or not _is_expression(answer):
+    is_displayed = text.lstrip().startswith(("$", "\\(", "\\["))
+    if not answer or len(answer.split()) > _MAX_WORDS:
+        return None
+    if not is_displayed and not _is_expression(answer):
         return None
     return Extracted(answer, "whole", (0, len(text)))
 

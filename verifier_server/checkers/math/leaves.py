@@ -25,7 +25,7 @@ from verifier_server.checkers.math.values import (
 )
 
 _MONEY = frozenset("$€£¥¢")
-_PERCENT_WORDS = frozenset({"percent", "pct"})
+_PERCENT_WORDS = frozenset({"percent", "percentage", "pct"})
 _ORDINAL_ENDINGS = frozenset({"st", "nd", "rd", "th"})
 _HALVES = frozenset({"am", "pm"})
 _BASE_WORDS = {**lexicon.NUMBER_WORDS, "binary": 2, "octal": 8, "decimal": 10, "hex": 16}

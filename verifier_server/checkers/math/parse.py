@@ -20,6 +20,7 @@ from verifier_server.checkers.math.values import (
     Form,
     Named,
     Opaque,
+    Ratio,
     Reals,
     Relation,
     Scalar,
@@ -232,6 +233,8 @@ def _label(piece: list[Token]) -> tuple[str, str]:
             return name, ""
         case Scalar(tree) if _is_label(tree):
             return " ".join(texts), ""
+        case Ratio(parts) if all(ex.symbols(part) for part in parts):
+            return " ".join(texts), ""
         case Several(Form.TUPLE, items) if all(
             isinstance(item, Scalar) and isinstance(item.expr, ex.Sym) for item in items
         ):
@@ -264,6 +267,8 @@ def _is_label(tree: ex.Expr) -> bool:
             return all(isinstance(f, ex.Sym) and f.name.isupper() for f in factors)
         case ex.Div(ex.Mul((ex.Sym("d"), ex.Sym())), ex.Mul((ex.Sym("d"), ex.Sym()))):
             return True
+        case ex.Div(ex.Mul() as top, ex.Mul() as bottom):
+            return _is_label(top) and _is_label(bottom)
     return False
 
 

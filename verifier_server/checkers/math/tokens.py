@@ -43,7 +43,7 @@ class Token(NamedTuple):
 _SCAN = re.compile(
     r"""
       (?P<space>[ \t\r\n]+|~)
-    | (?P<number>\d+(?:(?:\{,\}|\\,|\\!|,\\!|,|[ ])\d+)*+(?:\.\d+)?|\.\d+)
+    | (?P<number>\d+(?:(?:\{,\}|\\,|\\!|,\\![ ]?|,|[ ])\d+)*+(?:\.\d+)?|\.\d+)
     | (?P<command>\\(?:operatorname\*|[A-Za-z]+|.))
     | (?P<half>[ap]\.[ ]?m\b\.?)
     | (?P<letters>[^\W\d_]+)
@@ -54,7 +54,7 @@ _SCAN = re.compile(
 )
 _EXPONENT = re.compile(r"[eE][+-]?\d+(?![\d.])")
 _BARE_DOLLAR = re.compile(r"(?<!\\)\$")
-_SEPARATOR = re.compile(r"\{,\}|\\,|\\!|,\\!|,| ")
+_SEPARATOR = re.compile(r"\{,\}|\\,|\\!|,\\! ?|,| ")
 _SIGN_OF = {"**": "^", "==": "=", "->": "to", "=>": "implies"}
 _PAIRS = {")": "(", "]": "[", "}": "{", r"\}": r"\{", "|>": "<|", "rfloor": "lfloor"}
 _PAIRS |= {"rceil": "lceil"}
@@ -166,6 +166,8 @@ class _Tokenizer:
             return False
         if any(len(part.partition(".")[0]) != 3 for part in rest):
             return False
+        if separators[0] == " ":
+            return not self.text.startswith("/", self.at)  # 2 173/174 is a mixed number
         return separators[0] != "," or (self.grouped_commas and not self.open)
 
     def _command(self, raw: str) -> None:
