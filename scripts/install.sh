@@ -21,6 +21,15 @@ if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
     apt-get update -q && apt-get install -qy python3-venv
 fi
 
+# The wheel that brings bubblewrap is for x86-64 alone.
+if [ "$(uname -m)" != x86_64 ] && ! command -v bwrap >/dev/null; then
+    if [ "$(id -u)" = 0 ]; then
+        apt-get update -q && apt-get install -qy bubblewrap
+    else
+        echo "install: code can't be judged without bubblewrap; run: sudo apt-get install bubblewrap" >&2
+    fi
+fi
+
 [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
 pip() { "$venv/bin/python" -m pip --disable-pip-version-check "$@"; }
 
