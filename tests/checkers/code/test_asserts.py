@@ -9,7 +9,7 @@ from sandboxes.base import SandboxProvider
 from tests.checkers.code.judging import judge
 from verifier_server.verdict import Outcome
 
-SHORT = {"time_s": 2, "memory_bytes": 256 << 20}
+SHORT = {"time_s": 1, "memory_bytes": 256 << 20}
 
 
 def asserts(text: str, function: str | None = None, **options: Any) -> dict[str, Any]:
@@ -260,13 +260,8 @@ def f(x):
         "    args = property(__str__)\ndef f(x): raise E",
     ],
 )  # fmt: skip
-@pytest.mark.parametrize(
-    "after", ["", "\nfrom collections import Counter\nimport random, math, io"]
-)
-def test_tampering_earns_nothing_and_is_never_null(
-    source: str, after: str, provider: SandboxProvider
-) -> None:
-    text = f"assert f(3) == 9{after}\nassert f(2) == 4"
+def test_tampering_earns_nothing_and_is_never_null(source: str, provider: SandboxProvider) -> None:
+    text = "assert f(3) == 9\nimport random, math, io\nassert f(2) == 4"
     judgement = judge(fenced(source), asserts(text), provider)
     assert judgement.score == 0, judgement
 

@@ -83,6 +83,7 @@ def test_the_schema_tells_all_modes() -> None:
     text = str(CodeParams.model_json_schema())
     assert "StdioParams" in text
     assert "FunctionParams" in text
+    assert "AssertsParams" in text
 
 
 def test_the_budget_covers_every_test_at_its_limit() -> None:
@@ -96,7 +97,7 @@ def test_no_program_is_no_answer(text: str, provider: SandboxProvider) -> None:
     assert judge(text, STDIO, provider).outcome is Outcome.NO_ANSWER
 
 
-@pytest.mark.parametrize("params", [STDIO, FUNCTION], ids=["stdio", "function"])
+@pytest.mark.parametrize("params", [STDIO, FUNCTION, ASSERTS], ids=lambda p: p["mode"])
 @pytest.mark.parametrize(
     "source",
     [
@@ -129,6 +130,28 @@ def test_a_verdict_says_what_ran_and_what_it_took(provider: SandboxProvider) -> 
     assert judgement.memory_bytes
 
 
+@pytest.mark.parametrize(
+    ("source", "params"),
+    [
+        ("s = '\ud800'", STDIO),
+        ("import sys\nsys.stdout.buffer.write(b'\\xff' * 999)", STDIO),
+        ("def f(x): return '\\ud800' * 999", FUNCTION),
+        ("def f(x): raise ValueError('\\ud800')", FUNCTION),
+        ("def f(x): raise ValueError('\\ud800' * 999)", ASSERTS),
+        ("def f(x): return '\\ud800'", ASSERTS),
+    ],
+)
+def test_every_text_of_a_verdict_is_valid_unicode(
+    source: str, params: dict[str, Any], provider: SandboxProvider
+) -> None:
+    judgement = judge(f"```python\n{source}\n```", params, provider)
+    assert judgement.score == 0
+    texts = [judgement.answer, judgement.explanation]
+    for case in judgement.cases:
+        texts += [case.name, case.input, case.expected, case.got, case.message]
+    assert all(text.encode() for text in texts if text)
+
+
 class FaultyBox:
     """A provider whose box breaks, or which has none."""
 
@@ -156,7 +179,7 @@ class FaultyBox:
         pass
 
 
-@pytest.mark.parametrize("params", [STDIO, FUNCTION], ids=["stdio", "function"])
+@pytest.mark.parametrize("params", [STDIO, FUNCTION, ASSERTS], ids=lambda p: p["mode"])
 @pytest.mark.parametrize("has_box", [True, False])
 def test_a_failure_of_the_box_is_a_service_fault(params: dict[str, Any], has_box: bool) -> None:
     faulty: Any = FaultyBox(has_box=has_box)

@@ -105,8 +105,8 @@ def test_numbers_are_equal_exactly_within_the_tolerance(got: float, want: float)
 @pytest.mark.parametrize("mode", ["tokens", "exact", "float", "unordered_lines"])
 @pytest.mark.parametrize("piece", ["[", " ", "\n", "1 ", "1\n", "9", "\x0b\n", "1e"])
 def test_megabytes_of_output_take_linear_time(mode: str, piece: str) -> None:
-    flood = piece.encode() * (4_000_000 // len(piece))
+    flood = piece.encode() * (2_000_000 // len(piece))
     start = time.monotonic()
     assert difference(mode, flood, b"1\n", 1e-9, 1e-9) is not None
     difference(mode, flood, flood, 1e-9, 1e-9)
-    assert time.monotonic() - start < 20
+    assert time.monotonic() - start < 10

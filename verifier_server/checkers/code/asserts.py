@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterator
+from functools import cache
 from importlib.resources import files
 from io import BytesIO
 from typing import Any
@@ -25,6 +26,7 @@ _PACKAGE = "judge_harness"
 _MODULES = ("__init__", "asserts_runner", "candidate", "codec", "link", "plan", "remote")
 
 
+@cache
 def asserts_files() -> dict[str, bytes]:
     """The package that runs the asserts, to be written into the box."""
     folder = files(__package__).joinpath("harness")
@@ -96,7 +98,8 @@ def _lines(stdout: bytes, nonce: str) -> Iterator[dict[str, Any]]:
 def _case(number: int, line: dict[str, Any]) -> Case:
     outcome = Outcome(line["outcome"])
     text = cut(line.get("text", ""))
-    message = f"{text!r}: {line['message']}" if text else line["message"]
+    why = cut(line["message"])
+    message = f"`{text}`: {why}" if text else why
     return Case(
         name=str(number),
         outcome=outcome,

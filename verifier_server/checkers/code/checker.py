@@ -11,7 +11,7 @@ from verifier_server.checkers.code.box import SOURCE_FILE, PythonRunner, open_bo
 from verifier_server.checkers.code.examples import EXAMPLES
 from verifier_server.checkers.code.extract import Source, extract
 from verifier_server.checkers.code.function import RUNNER_FILE, run_function, runner_source
-from verifier_server.checkers.code.grading import Grade, grade
+from verifier_server.checkers.code.grading import Grade, cut, grade
 from verifier_server.checkers.code.params import (
     AssertsParams,
     CodeParams,
@@ -76,7 +76,7 @@ class CodeChecker(Checker[CodeParams]):
             graded.outcome,
             graded.score,
             graded.explanation,
-            answer=source.text[:_SHOWN_SOURCE_CHARS],
+            answer=cut(source.text, _SHOWN_SOURCE_CHARS),
             cases=graded.cases,
             isolation=isolation,
             cpu_s=runner.cpu_s,

@@ -11,6 +11,12 @@ _DOUBLE = {
     "function": "double",
     "tests": [{"args": [4], "returns": 8}, {"args": ["ab"], "returns": "abab"}],
 }
+_ASSERTS = {"mode": "asserts", "asserts": "assert double(4) == 8\nassert double('ab') == 'abab'"}
+_CHECK = {
+    "mode": "asserts",
+    "asserts": "def check(candidate):\n    assert candidate([1]) == [1, 1]\n",
+    "function": "double",
+}
 
 
 def _python(source: str) -> str:
@@ -48,6 +54,16 @@ EXAMPLES = (
         0.0,
         Outcome.RUNTIME_ERROR,
         note="hostile: leaves with status 0 before any test",
+    ),
+    Example(_python("def double(x):\n    return x * 2"), _ASSERTS, 1.0),
+    Example(_python("double = lambda x: x + x"), _CHECK, 1.0),
+    Example(_python("def double(x):\n    return 8"), _ASSERTS, 0.0, Outcome.WRONG_ANSWER),
+    Example(
+        _python("import os\n\ndef double(x):\n    os.kill(os.getppid(), 9)"),
+        _ASSERTS,
+        0.0,
+        Outcome.RUNTIME_ERROR,
+        note="hostile: kills the asserts' process",
     ),
     Example("", {"mode": "stdio", "tests": []}, None, Outcome.BAD_REFERENCE),
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 
 from sandboxes.base import ExecResult
@@ -37,6 +38,7 @@ class _Numbered:
     test: FunctionTest
 
 
+@cache
 def runner_source() -> bytes:
     """The program that makes the calls, to be written into the box as `RUNNER_FILE`."""
     return files(__package__).joinpath("harness", "function_runner.py").read_bytes()

@@ -47,8 +47,9 @@ def grade(cases: Iterable[Case], total: int, rule: Literal["all", "fraction"]) -
     return Grade(Outcome.PARTIAL, passed / total, why, done)
 
 
-def cut(text: str | bytes) -> str:
-    """A text that fits a verdict."""
+def cut(text: str | bytes, most: int = _SHOWN_CHARS) -> str:
+    """A text that fits a verdict: valid Unicode of at most `most` characters and a mark."""
     if isinstance(text, bytes):
-        text = text[: 4 * _SHOWN_CHARS + 4].decode(errors="replace")
-    return text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…"
+        text = text[: 4 * most + 4].decode(errors="replace")
+    shown = text[:most].encode(errors="replace").decode()
+    return shown if len(text) <= most else f"{shown}…"

@@ -7,8 +7,8 @@ it can do to the verdict is to answer, to be silent, or to end the run without a
 
 Standard input: one JSON object {"asserts", "function", "nonce", "all"}. Standard output: lines
 of JSON, each with the nonce: {"ready": true} before a line of the program runs, or {"refused":
-why} where this host doesn't let this process protect itself; {"case", "outcome", "message",
-"text"} for each case; {"end": true}.
+why} where this host doesn't let this process protect itself; {"outcome", "message", "text"}
+for each case; {"end": true}.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from .remote import MODULE, Judge, Tampering
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 _PR_SET_DUMPABLE = 4
@@ -91,10 +92,10 @@ class Report:
 def run(job: dict[str, Any], report: Report, judge: Judge) -> None:
     """Runs the statements in their order, to the end or, with "all", to the first failure."""
     plan = Plan(job["asserts"], job["function"])
-    failure = attempt(judge.load)
+    failure = attempt(lambda: judge.load("compile"), "compile_error")
+    failure = failure or attempt(lambda: judge.load("load"))
     if failure is not None:
-        outcome = "compile_error" if failure[2] else failure[0]
-        report.line(case=0, outcome=outcome, message=f"{failure[1]} while it is loaded", over=True)
+        report.line(outcome=failure[0], message=f"{failure[1]} while it is loaded")
         return
     names: dict[str, Any] = {"__name__": MODULE, "__builtins__": builtins}
     names.update({module: __import__(module) for module in plan.modules})
@@ -103,40 +104,38 @@ def run(job: dict[str, Any], report: Report, judge: Judge) -> None:
             names[name] = judge.name(name)
         except NameError:
             continue
-    number = 0
-    pending: tuple[str, str, bool] | None = None
+    pending: tuple[str, str] | None = None
     for statement in plan.statements:
         code = compile(ast.Module([statement], []), "<asserts>", "exec", optimize=0)
         failure = attempt(lambda: exec(code, names))  # noqa: B023, S102 - run at once
         if statement not in plan.cases:
             pending = pending or failure
             continue
-        failure, pending = pending or failure, None
+        outcome, why = pending or failure or ("accepted", "")
+        pending = None
         text = (ast.get_source_segment(plan.text, statement) or "")[:300]
-        outcome, why, _ = failure or ("accepted", "", False)
-        report.line(case=number, outcome=outcome, message=why, text=text)
-        if failure and job["all"]:
+        report.line(outcome=outcome, message=why, text=text)
+        if why and job["all"]:
             return
-        number += 1
     # A test may have caught the end of the program's process with a bare `except`.
     gone = attempt(lambda: judge.name("__name__"))
     report.line(end=gone is None)
 
 
-def attempt(action: Any) -> tuple[str, str, bool] | None:
-    """Runs it; the failure as outcome, clause and whether it is a matter of syntax."""
+def attempt(action: Callable[[], Any], default: str = "runtime_error") -> tuple[str, str] | None:
+    """Runs it; the failure as outcome and clause, None if there is none."""
     try:
         action()
     except AssertionError as error:
-        return ("wrong_answer", f"it fails{_detail(error)}", False)
+        return "wrong_answer", f"it fails{_detail(error)}"
     except Tampering as error:
-        return ("policy_violation", str(error), False)
+        return "policy_violation", str(error)
     except Gone as error:
-        return ("runtime_error", str(error), False)
+        return "runtime_error", str(error)
     except BaseException as error:  # noqa: BLE001 - whatever the program raises
-        name = _type_name(type(error))
-        outcome = "memory_limit" if isinstance(error, MemoryError) else "runtime_error"
-        return (outcome, f"it raises {name}{_detail(error)}", isinstance(error, SyntaxError))
+        out_of_memory = isinstance(error, MemoryError) and default == "runtime_error"
+        why = f"it raises {_type_name(type(error))}{_detail(error)}"
+        return ("memory_limit" if out_of_memory else default), why
     return None
 
 

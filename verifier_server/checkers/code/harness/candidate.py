@@ -41,6 +41,7 @@ class Candidate(Link):
     def __init__(self, read_fd: int, write_fd: int, path: str) -> None:
         super().__init__(read_fd, write_fd)
         self._path = path
+        self._code: Any = None
         self._names: dict[str, Any] = {}
         self._objects: list[Any] = []
         self._ids: dict[int, int] = {}
@@ -61,8 +62,8 @@ class Candidate(Link):
             self._arguments = outer
 
     def _do(self, operation: str, rest: list[Any]) -> Any:
-        if operation == "load":
-            return self._load()
+        if operation in ("compile", "load"):
+            return self._compile() if operation == "compile" else self._load()
         if operation == "name":
             if rest[0] not in self._names:
                 raise NameError(f"name {rest[0]!r} is not defined")
@@ -86,15 +87,17 @@ class Candidate(Link):
             return target[self._arguments[0]]
         return getattr(type(target), name)(target, *self._arguments)
 
-    def _load(self) -> None:
+    def _compile(self) -> None:
         with open(self._path, "rb") as stream:
-            code = compile(stream.read(), self._path, "exec", dont_inherit=True)
+            self._code = compile(stream.read(), self._path, "exec", dont_inherit=True)
+
+    def _load(self) -> None:
         module = ModuleType(_MODULE)
         module.__file__ = self._path
         sys.modules[_MODULE] = module
         sys.argv[:] = [self._path]
         self._names = module.__dict__
-        exec(code, self._names)  # noqa: S102
+        exec(self._code, self._names)  # noqa: S102
 
     def _changes(self, rest: list[Any]) -> list[Any]:
         """The arguments that the operation changed in place: their places and new values."""

@@ -21,7 +21,7 @@ from .link import SPECIAL, Gone, Link
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, Literal
 
 MODULE = "__main__"
 _ORDER = frozenset({"__lt__", "__le__", "__gt__", "__ge__"})
@@ -190,9 +190,9 @@ class Judge(Link):
         self._exported: list[Any] = []
         self._naming = False
 
-    def load(self) -> None:
-        """Runs the program's top level; what it raises is raised here."""
-        self._answer(self.request("load"), ())
+    def load(self, step: Literal["compile", "load"]) -> None:
+        """Compiles the program, or runs its top level; what that raises is raised here."""
+        self._answer(self.request(step), ())
 
     def name(self, name: str) -> Any:
         """What the program calls so. Raises NameError."""
