@@ -23,7 +23,7 @@ from verifier_server.errors import SandboxFault
 from verifier_server.verdict import Case, Outcome
 
 _PACKAGE = "judge_harness"
-_MODULES = ("__init__", "asserts_runner", "candidate", "codec", "link", "plan", "remote")
+_MODULES = ("__init__", "asserts_runner", "candidate", "codec", "judge", "link", "plan", "remote")
 
 
 @cache

@@ -22,9 +22,10 @@ import signal
 import sys
 
 from .candidate import serve_candidate
+from .judge import MODULE, Judge
 from .link import Gone
 from .plan import Plan
-from .remote import MODULE, Judge, Tampering
+from .remote import Tampering
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,18 +12,15 @@ must tell the value from others like it, without knowing which is the one expect
 
 from __future__ import annotations
 
-import builtins
 import random
-
-from .codec import DATA_TYPES, Malformed, pack, unpack
-from .link import SPECIAL, Gone, Link
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Literal
+    from typing import Any
 
-MODULE = "__main__"
+    from .judge import Judge
+
 _ORDER = frozenset({"__lt__", "__le__", "__gt__", "__ge__"})
 _DECOYS = 15
 
@@ -104,7 +101,7 @@ for _name in ("__getitem__", "__iter__", "__len__", "__contains__"):
     setattr(RemoteType, _name, _forward_on_class(_name))
 
 
-def _forward(name: str) -> Callable[..., Any]:
+def forward(name: str) -> Callable[..., Any]:
     """A special method of a shadow."""
 
     def method(self: Any, *args: Any) -> Any:
@@ -178,197 +175,3 @@ def decoys(value: Any) -> list[Any]:
     elif kind is dict:
         found = [{**value, key: 0} for key in (0, "0", None)]
     return [decoy for decoy in found if decoy != value]
-
-
-class Judge(Link):
-    """The asserts' end of the link; makes shadows and guards what the program may ask."""
-
-    def __init__(self, read_fd: int, write_fd: int) -> None:
-        super().__init__(read_fd, write_fd)
-        self._shadows: dict[int, Any] = {}
-        self._remotes: dict[int, Any] = {}
-        self._exported: list[Any] = []
-        self._naming = False
-
-    def load(self, step: Literal["compile", "load"]) -> None:
-        """Compiles the program, or runs its top level; what that raises is raised here."""
-        self._answer(self.request(step), ())
-
-    def name(self, name: str) -> Any:
-        """What the program calls so. Raises NameError."""
-        self._naming = name[:1].isupper()
-        try:
-            return self._answer(self.request("name", name), ())
-        finally:
-            self._naming = False
-
-    def do(self, operation: str, number: int, name: str, args: tuple[Any, ...]) -> Any:
-        """One operation on an object of the program."""
-        packed = [pack(arg, self._export) for arg in args]
-        return self._answer(self.request(operation, number, name, packed), args)
-
-    def call(self, number: int, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """A call with arguments as data; those changed in place are changed here too."""
-        packed = [pack(arg, self._export) for arg in args]
-        named = {key: pack(value, self._export) for key, value in keywords.items()}
-        return self._answer(self.request("call", number, "__call__", packed, named), args)
-
-    def _answer(self, message: list[Any], args: tuple[Any, ...]) -> Any:
-        def resolve(tag: str, rest: list[Any]) -> Any:
-            return args[rest[0]] if tag == "a" else self._resolve(tag, rest)
-
-        try:
-            for place, tree in message[2]:
-                _update(args[place], unpack(tree, resolve))
-            value = unpack(message[1], resolve)
-        except (Malformed, LookupError, TypeError, ValueError, RecursionError) as error:
-            raise Gone("the program broke the protocol of its runner") from error
-        if message[0] == "!":
-            raise value if isinstance(value, BaseException) else Gone("no exception was raised")
-        return value
-
-    # What comes in.
-
-    def _resolve(self, tag: str, rest: list[Any]) -> Any:
-        if tag == "j":
-            return self._exported[rest[0]]
-        if tag == "m":
-            return __import__(rest[0]) if rest[0] in _SAFE_MODULES else None
-        if tag == "k":
-            return self._shadow(*rest)
-        if tag == "o":
-            return self._remote(*rest)
-        if tag == "co":
-            return self._await(*rest)
-        raise Malformed(f"no tag {tag}")
-
-    def _shadow(self, number: int, *description: Any) -> Any:
-        if number in self._shadows:
-            return self._shadows[number]
-        name, base_trees, special = description
-        bases = [unpack(tree, self._resolve) for tree in base_trees]
-        named = self._naming or any(getattr(base, "_is_named", False) for base in bases)
-        exception = any(issubclass(base, BaseException) for base in bases)
-        named = named and not exception
-        data = next((b for b in DATA_TYPES for base in bases if issubclass(base, b)), None)
-        namespace = {"_link": self, "_number": number, "_is_named": named}
-        namespace["__doc__"] = vars(Remote)["__doc__"]
-        if data is None or named:
-            kept = [b for b in bases if issubclass(b, Remote | BaseException) and b is not object]
-            for special_name, defined in special.items():
-                if special_name in SPECIAL and not exception:
-                    namespace[special_name] = _forward(special_name) if defined else None
-        else:
-            kept = [b for b in bases if b is not object]
-            namespace["_data"] = data
-        if not any(issubclass(b, Remote) for b in kept):
-            kept.insert(0, Remote)
-        shadow = type.__new__(RemoteType, str(name), tuple(kept), namespace)
-        self._shadows[number] = shadow
-        return shadow
-
-    def _remote(self, number: int, class_tree: list[Any], extra: Any) -> Any:
-        if number in self._remotes:
-            return self._remotes[number]
-        shadow = unpack(class_tree, self._resolve)
-        if shadow.__module__ == "builtins":
-            args = [unpack(tree, self._resolve) for tree in extra]
-            return shadow(*args) if issubclass(shadow, BaseException) else None
-        if issubclass(shadow, BaseException):
-            args = [unpack(tree, self._resolve) for tree in extra]
-            instance = BaseException.__new__(shadow, *args)
-        elif getattr(shadow, "_data", None) is not None:
-            value = unpack(extra, self._resolve)
-            instance = shadow._data.__new__(shadow, value)
-            if shadow._data in (list, dict, set):
-                shadow._data.__init__(instance, value)
-        else:
-            instance = object.__new__(shadow)
-        object.__setattr__(instance, "_handle", number)
-        self._remotes[number] = instance
-        return instance
-
-    async def _await(self, number: int) -> Any:
-        """Stands for a coroutine, which the program's process runs to its end."""
-        return self.do("await", number, "", ())
-
-    # What goes out.
-
-    def _export(self, value: Any) -> list[Any]:
-        kind = type(value)
-        if kind is type(len) and value in vars(builtins).values():
-            # The program has its own; called over the link, it would run here.
-            return ["bf", value.__name__]
-        if issubclass(kind, RemoteType):
-            return ["k", value._number]
-        if issubclass(kind, Remote):
-            return ["o", value._handle]
-        known = (n for n, exported in enumerate(self._exported) if exported is value)
-        number = next(known, len(self._exported))
-        if number == len(self._exported):
-            self._exported.append(value)
-        if kind.__module__ == MODULE:
-            return ["j", number, "instance"]
-        return ["j", number, "iterator" if hasattr(kind, "__next__") else "function"]
-
-    def serve(self, operation: str, rest: list[Any]) -> list[Any]:
-        """Serves the program: calls of what it was given, and what is public of instances."""
-        try:
-            target = self._exported[rest[0]]
-            if operation == "call":
-                args = [unpack(tree, self._resolve) for tree in rest[1]]
-                named = {key: unpack(tree, self._resolve) for key, tree in rest[2].items()}
-                value = target(*args, **named)
-            else:
-                value = self._serve_instance(target, operation, *rest[1:])
-            return ["=", pack(value, self._export), []]
-        except (Gone, Tampering):
-            raise
-        except Exception as error:  # noqa: BLE001 - what a callback raises is the caller's
-            return ["!", _plain_error(error), []]
-
-    def _serve_instance(self, target: Any, operation: str, name: str, *trees: Any) -> Any:
-        own = type(target).__module__ == MODULE
-        if operation == "op" and name in SPECIAL and (own or name == "__next__"):
-            args = [unpack(tree, self._resolve) for tree in trees[0]]
-            return getattr(type(target), name)(target, *args)
-        if operation in ("get", "set") and own and not name.startswith("_"):
-            if operation == "get":
-                return getattr(target, name)
-            return setattr(target, name, unpack(trees[0][0], self._resolve))
-        raise AttributeError(name)
-
-
-_SAFE_MODULES = frozenset({"math", "string", "itertools", "collections", "functools", "re"})
-
-
-def _plain_error(error: Exception) -> list[Any]:
-    """An exception for the program: of the built-in kind nearest to it."""
-    kind = next(k for k in type(error).__mro__ if k.__module__ == "builtins")
-    return [kind.__name__, str(error)[:1000]]
-
-
-def _update(old: Any, new: Any) -> None:
-    """Makes a mutable argument what it was changed to, keeping what is in it where it can."""
-    if isinstance(old, list) and isinstance(new, list):
-        pairs = zip(old, new, strict=False)
-        old[:] = [_merged(*pair) for pair in pairs] if len(old) == len(new) else new
-    elif isinstance(old, dict) and isinstance(new, dict):
-        merged = {key: _merged(old.get(key), value) for key, value in new.items()}
-        old.clear()
-        old.update(merged)
-    elif isinstance(old, set) and isinstance(new, set):
-        old.clear()
-        old.update(new)
-    elif isinstance(old, bytearray) and isinstance(new, bytearray):
-        old[:] = new
-    elif hasattr(old, "extend") and hasattr(new, "extend"):
-        old.clear()
-        old.extend(new)
-
-
-def _merged(old: Any, new: Any) -> Any:
-    if type(old) is type(new) and isinstance(old, list | dict | set | bytearray):
-        _update(old, new)
-        return old
-    return new
