@@ -19,7 +19,7 @@ from verifier_server.checkers.code.box import PythonRunner, bad_end, require_sta
 from verifier_server.checkers.code.grading import cut
 from verifier_server.checkers.code.harness.plan import Plan
 from verifier_server.checkers.code.params import AssertsParams
-from verifier_server.errors import SandboxFault
+from verifier_server.errors import BadReference, SandboxFault
 from verifier_server.verdict import Case, Outcome
 
 _PACKAGE = "judge_harness"
@@ -46,6 +46,7 @@ def run_asserts(params: AssertsParams, runner: PythonRunner) -> Iterator[Case]:
     Raises:
         SandboxError: the box failed.
         SandboxFault: the asserts' process can't protect itself on this host.
+        BadReference: the asserts import what the box doesn't have.
     """
     nonce = secrets.token_hex(16)
     job = {
@@ -56,17 +57,26 @@ def run_asserts(params: AssertsParams, runner: PythonRunner) -> Iterator[Case]:
     }
     result = runner.run(["-m", f"{_PACKAGE}.asserts_runner"], stdin=json.dumps(job).encode())
     lines = list(_lines(result.stdout, nonce))
-    refusal = next((line["refused"] for line in lines if "refused" in line), None)
-    if refusal is not None:
-        raise SandboxFault(
-            f"the asserts can't be kept from the program: {refusal}",
-            remedy="use a sandbox with a Linux kernel of its own or the host's",
-        )
+    _require_usable(lines)
     require_start(result, any("ready" in line for line in lines))
     outcomes = (line for line in lines if "outcome" in line)
     cases = [_case(number, line) for number, line in enumerate(outcomes, 1)]
     whole = any(line.get("end") for line in lines)
     yield from _completed(cases, whole, result, count_cases(params))
+
+
+def _require_usable(lines: list[dict[str, Any]]) -> None:
+    for line in lines:
+        if "refused" in line:
+            raise SandboxFault(
+                f"the asserts can't be kept from the program: {line['refused']}",
+                remedy="use another sandbox provider",
+            )
+        if "lacking" in line:
+            raise BadReference(
+                f"params: asserts: the sandbox has no module {', '.join(line['lacking'])}",
+                remedy="assert with the standard library alone",
+            )
 
 
 def _completed(cases: list[Case], whole: bool, result: ExecResult, total: int) -> Iterator[Case]:

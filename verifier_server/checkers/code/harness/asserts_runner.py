@@ -7,8 +7,9 @@ it can do to the verdict is to answer, to be silent, or to end the run without a
 
 Standard input: one JSON object {"asserts", "function", "nonce", "all"}. Standard output: lines
 of JSON, each with the nonce: {"ready": true} before a line of the program runs, or {"refused":
-why} where this host doesn't let this process protect itself; {"outcome", "message", "text"}
-for each case; {"end": true}.
+why} where this host doesn't let this process protect itself, or {"lacking": modules} that the
+asserts import and the box doesn't have; {"outcome", "message", "text"} for each case; {"end":
+true}.
 """
 
 from __future__ import annotations
@@ -59,8 +60,14 @@ def main() -> None:
     if not protected:
         report.line(refused="prctl(PR_SET_DUMPABLE) failed")
         return
+    plan = Plan(job["asserts"], job["function"])
+    # Now, while the program has not run: what is missing is missing by no doing of its own.
+    lacking = [name for name in plan.imports if not can_import(name)]
+    if lacking:
+        report.line(lacking=lacking)
+        return
     report.line(ready=True)
-    run(job, report, Judge(to_read[0], to_write[1]))
+    run(plan, report, Judge(to_read[0], to_write[1]), stop_early=job["all"])
 
 
 def _become_candidate(read_fd: int, write_fd: int) -> None:
@@ -90,9 +97,17 @@ class Report:
             data = data[os.write(self._fd, data) :]
 
 
-def run(job: dict[str, Any], report: Report, judge: Judge) -> None:
-    """Runs the statements in their order, to the end or, with "all", to the first failure."""
-    plan = Plan(job["asserts"], job["function"])
+def can_import(module: str) -> bool:
+    """Whether the asserts can have a module that they import."""
+    try:
+        __import__(module)
+    except (ImportError, ValueError):
+        return False
+    return True
+
+
+def run(plan: Plan, report: Report, judge: Judge, *, stop_early: bool) -> None:
+    """Runs the statements in their order, to the end or to the first failure."""
     failure = attempt(lambda: judge.load("compile"), "compile_error")
     failure = failure or attempt(lambda: judge.load("load"))
     if failure is not None:
@@ -116,7 +131,7 @@ def run(job: dict[str, Any], report: Report, judge: Judge) -> None:
         pending = None
         text = (ast.get_source_segment(plan.text, statement) or "")[:300]
         report.line(outcome=outcome, message=why, text=text)
-        if why and job["all"]:
+        if why and stop_early:
             return
     # A test may have caught the end of the program's process with a bare `except`.
     gone = attempt(lambda: judge.name("__name__"))

@@ -26,6 +26,7 @@ class Plan:
         cases: the statements that assert something when they run; the others set up.
         wanted: names that the program must define.
         modules: names that stand for modules of the standard library.
+        imports: modules that the text imports, whatever happens.
     """
 
     def __init__(self, text: str, function: str | None) -> None:
@@ -44,6 +45,7 @@ class Plan:
             raise Unusable('none of its assertions is run: call them, or give "function"')
         _refuse_subclasses(tree, bound)
         self.wanted, self.modules = _free_names(tree, bound, function)
+        self.imports = sorted(set(_imports(tree)))
 
 
 def _parse(text: str) -> ast.Module:
@@ -95,6 +97,19 @@ def _bound(body: list[ast.stmt]) -> list[str]:
             names.append(node.name)
         stack.extend(ast.iter_child_nodes(node))
     return names
+
+
+def _imports(tree: ast.AST) -> list[str]:
+    """The imports that no `try` stands around."""
+    found: list[str] = []
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            found.append(node.module or "")
+        elif not isinstance(node, ast.Try):
+            found += _imports(node)
+    return found
 
 
 def _free_names(
