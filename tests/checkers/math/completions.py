@@ -3,6 +3,8 @@
 (gold, completion, verdict[, options]); a verdict is True, False, or "no_answer" (also wrong).
 """
 
+# ruff: noqa: E501, RUF001 - a table; and signs that look alike are what it is about
+
 from __future__ import annotations
 
 from typing import Any

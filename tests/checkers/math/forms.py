@@ -3,6 +3,8 @@
 Each kind: a list of (gold, accepted answers, rejected answers[, options]).
 """
 
+# ruff: noqa: E501, RUF001 - a table; and signs that look alike are what it is about
+
 from __future__ import annotations
 
 from typing import Any
@@ -22,7 +24,7 @@ FORMS: dict[str, list[Row]] = {
     ],
     "fraction": [
         (r"\frac12", ["1/2", "0.5", ".5", r"\dfrac{1}{2}", r"\tfrac12", r"\frac{2}{4}", "½", r"\frac 1 2",
-                      r"\frac{1}2", r"\frac1{2}", r"2^{-1}", r"\left(\frac12\right)", r"1\over 2" if False else "2/4"],
+                      r"\frac{1}2", r"\frac1{2}", r"2^{-1}", r"\left(\frac12\right)", r"{1\over 2}", "2/4"],
          ["2", r"\frac21", "0.50001", "1/3", "-1/2", "12", r"\frac{1}{-2}", "1.2"]),
         (r"-\frac{5}{12}", [r"\frac{-5}{12}", r"\frac{5}{-12}", "-5/12", r"-\dfrac5{12}"],
          [r"\frac5{12}", r"-\frac{12}{5}", "-0.4167", r"\frac{-5}{-12}"]),
@@ -92,13 +94,13 @@ FORMS: dict[str, list[Row]] = {
         (r"10 \text{ cm}", ["10", "10 cm", r"0.1 \text{ m}", r"100\text{ mm}", r"10\,\mathrm{cm}", r"\frac{1}{10}\text{ m}",
                              r"10 \text{ centimeters}", r"10~\text{cm}", "0.1 m"],
          [r"10 \text{ m}", "0.1", r"1 \text{ m}", r"10 \text{ kg}", r"10 \text{ cm}^2", "100", "10 m", r"10 \text{ apples}"]),
-        (r"36 \text{ km/h}", [r"10 \text{ m/s}", r"36 \text{ kilometers per hour}", "36", r"36\ \frac{\text{km}}{\text{h}}" if False else "36 km/h"],
+        (r"36 \text{ km/h}", [r"10 \text{ m/s}", r"36 \text{ kilometers per hour}", "36", r"36\ \frac{\text{km}}{\text{h}}", "36 km/h"],
          [r"36 \text{ m/s}", r"10 \text{ km/h}", r"36 \text{ km}"]),
         (r"5 \text{ m}^2", [r"5 \text{ square meters}", r"50000 \text{ cm}^2", "5", r"5\ \text{m}^{2}", "5 m^2", r"5 \text{ sq m}"],
          [r"5 \text{ m}", r"500\text{ cm}^2", r"5 \text{ m}^3"]),
         (r"2 \text{ hours}", [r"120 \text{ minutes}", r"2 \text{ h}", "2 hrs", r"7200 \text{ s}", "120 min"],
          ["120", r"2 \text{ minutes}", r"2 \text{ days}"]),
-        (r"12 \text{ apples}", ["12", r"12 \text{ apples}", r"1 2" if False else "12 apples", r"\text{twelve}"], [r"12 \text{ pears}", r"13 \text{ apples}"]),
+        (r"12 \text{ apples}", ["12", r"12 \text{ apples}", "12 apples", r"\text{twelve}"], [r"12 \text{ pears}", r"13 \text{ apples}"]),
         ("12", [r"12 \text{ apples}", r"12 \text{ cm}", r"12\text{ square units}", "12 units", "12 people"],
          [r"12 \text{ or } 13", r"12 \text{ not } 13", r"12 \text{ if even}", "12x", r"12 \text{ plus one}", r"1 \text{ dozen or so}"]),
         (r"9.8 \text{ m/s}^2", [r"9.8 \text{ m/s}^{2}", "9.8", r"980 \text{ cm/s}^2", r"9.8\,\mathrm{m/s^2}", r"9.8\,\mathrm{m\,s^{-2}}"],
@@ -133,7 +135,7 @@ FORMS: dict[str, list[Row]] = {
         (r"\frac{1}{2004!}", [r"\frac{1}{2004!}", r"\dfrac{1}{2004!}", "1/2004!"], [r"\frac{1}{2006!}", r"\frac{1}{2003!}", "0"]),
         (r"\frac{1}{2^{99}}", [r"2^{-99}", r"\frac{2}{2^{100}}"], [r"\frac{1}{2^{98}}", "0"]),
         ("120", ["5!", r"\binom{10}{3}", "120"], ["4!", "5!!", r"\binom{10}{4}"]),
-        (r"\binom{10}{3}", ["120", r"\binom{10}{7}", r"\dbinom{10}{3}", r"\frac{10!}{3!7!}", r"{10 \choose 3}" if False else "120"], [r"\binom{10}{4}", "12"]),
+        (r"\binom{10}{3}", ["120", r"\binom{10}{7}", r"\dbinom{10}{3}", r"\frac{10!}{3!7!}", r"{10 \choose 3}"], [r"\binom{10}{4}", "12"]),
         (r"\frac{2^{2005}+1}{3\cdot 2^{2006}}", [r"\frac{1+2^{2005}}{3\cdot2^{2006}}"], [r"\frac{1}{3\cdot 2^{2006}}", r"\frac16"]),
     ],
     "plus-minus": [
@@ -198,10 +200,10 @@ FORMS: dict[str, list[Row]] = {
         (r"(-\infty,\infty)", [r"\mathbb{R}", r"\text{all real numbers}", "ℝ"], [r"(0,\infty)", r"\emptyset"]),
         (r"\left(0,\frac12\right)", ["(0,0.5)", r"(0,\tfrac12)"], ["(0,0.5]", "(0,1)"]),
         ("D = (0, 1)", ["(0,1)", "0<x<1"], ["D = (0, 1.5)", "[0,1]"]),
-        ("(a,b)", ["(a,b)", "a<x<b" if False else "(a, b)"], ["(b,a)", "[a,b]"]),
+        ("(a,b)", ["(a,b)", "(a, b)"], ["(b,a)", "[a,b]"]),
     ],
     "set": [
-        (r"\{1,2,3\}", [r"\{3,1,2\}", "1,2,3", r"\left\{1,2,3\right\}", r"\{1,2,3,3\}", r"\{1, 2, \text{ and } 3\}" if False else r"\{1,2,3\}", r"x\in\{1,2,3\}"],
+        (r"\{1,2,3\}", [r"\{3,1,2\}", "1,2,3", r"\left\{1,2,3\right\}", r"\{1,2,3,3\}", r"\{1, 2, \text{ and } 3\}", r"x\in\{1,2,3\}"],
          [r"\{1,2\}", r"\{1,2,3,4\}", "(1,2,3)", "[1,2,3]", "6", "1,2,2,3"]),
         (r"\{\frac12,\sqrt2\}", [r"\{\sqrt{2},0.5\}"], [r"\{0.5\}", r"\{0.5, 1.414\}"]),
         (r"\{-2,2\}", [r"\pm2", r"x=\pm 2", r"\{\pm2\}", "2,-2"], ["2", r"\{2\}"]),
@@ -228,7 +230,7 @@ FORMS: dict[str, list[Row]] = {
         (r"\begin{pmatrix}1\\2\end{pmatrix}", [r"\begin{bmatrix}1\\2\end{bmatrix}"], [r"\begin{pmatrix}1&2\end{pmatrix}", r"\begin{pmatrix}2\\1\end{pmatrix}"]),
     ],
     "polynomial": [
-        ("x^2-5x+6", ["(x-2)(x-3)", "6-5x+x^2", "x(x-5)+6", "(2-x)(3-x)", "x*x - 5*x + 6", "x**2-5x+6"], ["(x+2)(x+3)", "x^2+5x+6", "x^2-5x", "x^2-5x+6=0" if False else "x^2-6x+5"]),
+        ("x^2-5x+6", ["(x-2)(x-3)", "6-5x+x^2", "x(x-5)+6", "(2-x)(3-x)", "x*x - 5*x + 6", "x**2-5x+6"], ["(x+2)(x+3)", "x^2+5x+6", "x^2-5x", "x^2-5x+6=0", "x^2-6x+5"]),
         (r"\frac{x+1}{x-1}", [r"1+\frac{2}{x-1}", r"\frac{-x-1}{1-x}", "(x+1)/(x-1)", r"\frac{x^2-1}{(x-1)^2}"], [r"\frac{x-1}{x+1}", r"x+1/x-1"]),
         ("a^2-b^2", ["(a-b)(a+b)", "(a+b)(a-b)"], ["(a-b)^2", "a^2+b^2", "b^2-a^2"]),
         ("2x+3", ["3+2x", "2(x+1.5)"], ["2x-3", "2x+3.0001", "5x", "2y+3"]),
@@ -277,7 +279,7 @@ FORMS: dict[str, list[Row]] = {
         (r"\text{no solution}", [r"\emptyset", "no solution", r"\text{No real solutions}"], ["0", "solution"]),
     ],
     "function": [
-        ("f(x)=2x+1", ["2x+1", "f(x)=1+2x", "y=2x+1", "f(t)=2t+1", "g(x)=2x+1"], ["f(x)=2x-1", "2x", "f(t)=2x+1" if False else "f(x)=x+1"]),
+        ("f(x)=2x+1", ["2x+1", "f(x)=1+2x", "y=2x+1", "f(t)=2t+1", "g(x)=2x+1"], ["f(x)=2x-1", "2x", "f(x)=x+1"]),
         ("3x+1", ["f(x)=3x+1", "y=3x+1"], ["f(x)=3x"]),
         (r"\begin{cases}x&x<0\\x^2&x\ge0\end{cases}", [r"\begin{cases}x^2&\text{if }x\ge0\\x&\text{if }x<0\end{cases}", r"\begin{cases}x,&x<0,\\x^2,&0\le x.\end{cases}"],
          [r"\begin{cases}x&x\le0\\x^2&x>0\end{cases}", r"\begin{cases}x^2&x<0\\x&x\ge0\end{cases}", "x"]),
@@ -287,7 +289,7 @@ FORMS: dict[str, list[Row]] = {
         (r"1,2,4,8,\ldots", ["1,2,4,8,...", r"1,2,4,8,\dots"], [r"1,2,4,16,\ldots", "1,2,4,8", r"8,4,2,1,\ldots"]),
     ],
     "text-label": [
-        (r"\text{(B)}", ["B", "(B)", r"\text{B}", r"\textbf{(B)}", "b" if False else r"\mathrm{B}", r"\textbf{(B) }12", r"\textbf{(B)}\ 12"], ["C", r"\text{(C)}", "A, B", r"\text{B or C}", "AB"]),
+        (r"\text{(B)}", ["B", "(B)", r"\text{B}", r"\textbf{(B)}", r"\mathrm{B}", r"\textbf{(B) }12", r"\textbf{(B)}\ 12"], ["C", r"\text{(C)}", "A, B", r"\text{B or C}", "AB"]),
         ("B", ["B", "(B)", r"\text{B}", r"\text{(B)}", "B."], ["C", "(C)", "b+1"]),
         (r"\text{Monday}", ["Monday", "monday", r"\text{ Monday }", r"\mathrm{Monday}", r"\textbf{Monday}"], ["Tuesday", r"\text{Monday or Tuesday}", r"\text{not Monday}", "Mon"]),
         (r"\text{Area}=48", ["48", r"\text{Area}=48", r"A=48", "48 square units"], ["84", "A"]),
@@ -345,7 +347,7 @@ FORMS: dict[str, list[Row]] = {
         (r"(-\infty,1)\cup(2,\infty)", [r"(-\infty,1) \text{ or } (2,\infty)", "x<1, x>2"], [r"(-\infty,1) \text{ or } (3,\infty)", r"x<1 \text{ or } x>3"]),
     ],
     "injection": [
-        ("4", ["4", "2^2"], [r"__import__('os').getpid()", "eval('2+2')", "(lambda: 4)()", "4 if True else 5", "4;import os", "'4'", '"4"' if False else "4 #", "[4][0]", "int('4')", "{4}{5}",
+        ("4", ["4", "2^2"], [r"__import__('os').getpid()", "eval('2+2')", "(lambda: 4)()", "4 if True else 5", "4;import os", "'4'", "4 #", "[4][0]", "int('4')", "{4}{5}",
                       r"\text{the correct answer}", r"\text{any}", r"*", r"\text{4 or whatever is right}", r"\phantom{4}5", r"\color{white}4", r"4\label{x}5", "True", "x", "nan", "NaN"]),
     ],
 }  # fmt: skip

@@ -154,14 +154,15 @@ def test_text_identical_to_the_gold_is_right_whatever_its_size(bomb: str) -> Non
     assert ask(f"\\boxed{{{bomb}}}", bomb).score == 1
 
 
-_MATH_ALPHABET = st.sampled_from(
-    list("0123456789xyzabcdeiCf+-*/^_=<>!|(){}[],.;:%$&' \\\"\n")
-    + [r"\frac", r"\sqrt", r"\pi", r"\infty", r"\text{", r"\cdot", r"\pm", r"\le", r"\cup", r"\{",
-       r"\}", r"\left", r"\right", r"\sin", r"\log_", r"\int", r"\sum_{k=1}^", r"\lim_{x\to",
-       r"\begin{pmatrix}", r"\end{pmatrix}", r"\begin{cases}", r"\end{cases}", r"\\", r"\%", r"\$",
-       r"\circ", "or", "and", "cm", "m/s", " base ", "two", "²", "√", "∞", "°", "−", "...", "e5",
-       r"\overline{", r"\binom", r"\boxed{", "dx", "'", "_2", "^{-1}", r"\emptyset", r"\in", "\x00"]
-)  # fmt: skip
+_MATH_ALPHABET = st.sampled_from([
+    *"0123456789xyzabcdeiCf+-*/^_=<>!|(){}[],.;:%$&' \\\"\n",
+    r"\frac", r"\sqrt", r"\pi", r"\infty", r"\text{", r"\cdot", r"\pm", r"\le", r"\cup", r"\{",
+    r"\}", r"\left", r"\right", r"\sin", r"\log_", r"\int", r"\sum_{k=1}^", r"\lim_{x\to",
+    r"\begin{pmatrix}", r"\end{pmatrix}", r"\begin{cases}", r"\end{cases}", r"\\", r"\%", r"\$",
+    r"\circ", "or", "and", "cm", "m/s", " base ", "two", "\u00b2", "\u221a", "\u221e", "\u00b0",
+    "\u2212", "...", "e5", r"\overline{", r"\binom", r"\boxed{", "dx", "'", "_2", "^{-1}",
+    r"\emptyset", r"\in", "\x00", "99999", r"\over", r"\choose", "is", "answer",
+])  # fmt: skip
 _GOLDS = st.sampled_from(
     ["1", r"\sqrt2", "x^2+C", "1,2", "(1,2]", "x<1", r"10 \text{ cm}", r"50\%", "3:4", "12_5",
      r"\text{yes}", r"\emptyset", "2x+y=1", r"\begin{pmatrix}1&2\end{pmatrix}", "f(x)=x",

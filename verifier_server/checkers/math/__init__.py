@@ -1,0 +1,1 @@
+"""The `math` checker: extraction, a value model, exact equality by a stated policy."""

@@ -69,8 +69,8 @@ def _decimal(number: float | None) -> Fraction | None:
 
 
 @lru_cache(maxsize=_CACHED_GOLDS)
-def _prepared(golds: tuple[str, ...], policy: Policy) -> tuple[judge.Gold, ...]:
-    return tuple(judge.read_gold(gold, policy) for gold in golds)
+def _prepared(params: MathParams) -> judge.Task:
+    return judge.read_task(params.golds, params.policy)
 
 
 class MathChecker(Checker[MathParams]):
@@ -97,7 +97,7 @@ class MathChecker(Checker[MathParams]):
             BadReference: it doesn't parse, or doesn't equal itself.
         """
         if params.mode == "standard":
-            _prepared(params.golds, params.policy)
+            _prepared(params)
         else:
             from verifier_server.checkers.math import compat
 
@@ -109,11 +109,11 @@ class MathChecker(Checker[MathParams]):
             from verifier_server.checkers.math import compat
 
             return compat.check_math_verify(completion, params.golds)
-        golds = _prepared(params.golds, params.policy)
+        task = _prepared(params)
         found = extract(completion, params.extraction)
         if isinstance(found, Missing):
             return Judgement.reject(Outcome.NO_ANSWER, found.why)
-        return judge.judge(found, golds, params.policy, ctx.prompt)
+        return judge.judge(found, task, ctx.prompt)
 
     def warm(self) -> None:
         """Imports and starts what the slower paths need."""

@@ -10,10 +10,18 @@ import logging
 from typing import Any
 
 from verifier_server.checkers.completion import after_think
+from verifier_server.checkers.math import equality
+from verifier_server.checkers.math import expr as ex
+from verifier_server.checkers.math.extract import Missing, extract
+from verifier_server.checkers.math.faults import MathFault, TooLarge
+from verifier_server.checkers.math.parse import parse
+from verifier_server.checkers.math.policy import Policy
 from verifier_server.checkers.math.tokens import MAX_CHARS
+from verifier_server.checkers.math.values import Scalar
 from verifier_server.errors import BadReference
 from verifier_server.verdict import Judgement, Outcome
 
+_PROBE = Scalar(ex.integer(0))  # comparing with it evaluates the answer
 _TAIL = 4 * MAX_CHARS  # of a completion that is searched; the library is superlinear in it
 
 
@@ -42,6 +50,8 @@ def check_math_verify(completion: str, golds: tuple[str, ...]) -> Judgement:
     text = after_think(completion)
     if text is None:
         return Judgement.reject(Outcome.NO_ANSWER, "the thinking is unfinished")
+    if _is_too_large(text):
+        return Judgement.reject(Outcome.POLICY_VIOLATION, "refused before evaluation, by its size")
     answer = _parse(text[-_TAIL:])
     if not answer:
         return Judgement.reject(Outcome.NO_ANSWER, "Math-Verify found no answer")
@@ -51,11 +61,28 @@ def check_math_verify(completion: str, golds: tuple[str, ...]) -> Judgement:
     return Judgement.reject(Outcome.WRONG_ANSWER, "not equal by Math-Verify", answer=shown)
 
 
+def _is_too_large(text: str) -> bool:
+    """Whether our own reading of the answer is refused by its size.
+
+    The library may pick another part of the text; for that the worker's time limit is left.
+    """
+    found = extract(text, "lenient")
+    if isinstance(found, Missing):
+        return False
+    try:
+        equality.match(_PROBE, parse(found.text), Policy())
+    except TooLarge:
+        return True
+    except MathFault:
+        return False
+    return False
+
+
 def _parse(text: str) -> list[Any]:
-    from math_verify import parse
+    import math_verify
 
     _silence()
-    return list(parse(text, parsing_timeout=None))
+    return list(math_verify.parse(text, parsing_timeout=None))
 
 
 def _silence() -> None:

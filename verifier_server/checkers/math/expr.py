@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Union
+from typing import TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Sym:
 
 @dataclass(frozen=True, slots=True)
 class Const:
-    """`pi`, `e`, `i` or `infty`."""
+    """One of `pi`, `e`, `i` and `infty`."""
 
     name: str
 
@@ -44,7 +44,7 @@ class Add:
 
 @dataclass(frozen=True, slots=True)
 class Mul:
-    r"""A product of at least two factors. `mixed` marks the sign of `\pm`."""
+    """A product of at least two factors."""
 
     factors: tuple[Expr, ...]
 
@@ -74,7 +74,7 @@ class Pow:
 
 @dataclass(frozen=True, slots=True)
 class Func:
-    """A function of `args`: `sqrt`, `root` (radicand, index), `log` (argument, base), `sin` …"""
+    """A function of `args`: `sqrt`, `root` (radicand, index), `log` (argument, base), `sin`."""
 
     name: str
     args: tuple[Expr, ...]
@@ -82,7 +82,7 @@ class Func:
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    r"""`\pm` (or `\mp`, if `flipped`) before an operand; see `branches`."""
+    r"""A `\pm` (or `\mp`, if `flipped`) before an operand; see `branches`."""
 
     arg: Expr
     flipped: bool = False
@@ -99,7 +99,7 @@ class Limiting:
     high: Expr | None = None
 
 
-Expr = Union[Num, Sym, Const, Add, Mul, Neg, Div, Pow, Func, Sign, Limiting]
+Expr: TypeAlias = Num | Sym | Const | Add | Mul | Neg | Div | Pow | Func | Sign | Limiting
 
 I = Const("i")  # noqa: E741 - the name that everyone gives it
 INFINITY = Const("infty")

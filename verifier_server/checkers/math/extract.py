@@ -29,6 +29,7 @@ _MAX_BOXES = 1000
 _MAX_WORDS = 40  # nor is one with more words
 
 _BOX = re.compile(r"\\(?:boxed|fbox|framebox)(?![A-Za-z])\s*")
+_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _BARE_BOX = re.compile(r"[-+]?\d[\d.,/]*|[-+]?\.\d+")
 _OPENING_TAG, _CLOSING_TAG = "<answer>", "</answer>"
 _CLAUSE = re.compile(r"[A-Za-z][^\n]*\b(?:is|are|equals)[ \t]+")
@@ -37,19 +38,22 @@ _HASHES = re.compile(r"^[ \t]*####[ \t]*([^\n]*)$", re.MULTILINE)
 _PHRASE = re.compile(
     r"\banswer(?:[ \t]*\*\*)?(?:[ \t]+is|[ \t]*[:=\uff1a]|[ \t]+would[ \t]+be)"
     r"|\u7b54\u6848(?:\u662f|\u4e3a|\u70ba|[:\uff1a])"
-    r"|\brespuesta(?:[ \t]+final)?(?:[ \t]+es|[ \t]*:)|\br\u00e9ponse(?:[ \t]+finale)?(?:[ \t]+est|[ \t]*:)"
+    r"|\brespuesta(?:[ \t]+final)?(?:[ \t]+es|[ \t]*:)"
+    r"|\br\u00e9ponse(?:[ \t]+finale)?(?:[ \t]+est|[ \t]*:)"
     r"|\bAntwort(?:[ \t]+ist|[ \t]+lautet|[ \t]*:)|\b\u043e\u0442\u0432\u0435\u0442[ \t]*:",
     re.IGNORECASE,
 )
 _HEADING = re.compile(r"^[#*_ \t]*final[ \t]+answer[#*_: \t]*$", re.IGNORECASE | re.MULTILINE)
 _SENTENCE_END = re.compile(
-    r"[.!?\u3002](?=[\s*_]|$)(?<![ap]\.m\.)|\n|,?[ \t](?:because|since|which|so[ \t]that|as[ \t]we)\b"
+    r"[.!?\u3002](?=[\s*_]|$)(?<![ap]\.m\.)|\n"
+    r"|,?[ \t](?:because|since|which|so[ \t]that|as[ \t]we)\b"
 )
 _DISPLAY = {"$$": "$$", "\\[": "\\]", "\\(": "\\)", "$": "$"}
 _OR = re.compile(r"(?:or|oder|ou|\u0438\u043b\u0438|\u6216\u8005?|and/or)(?![a-z])", re.IGNORECASE)
 _AROUND = " \t\r\n$.,:;*_\\()[]{}"
 _NEARBY = 200  # characters beside a box in which an alternative may start
 _VALUE = re.compile(r"[\s({\[\\]*(?:\$([^$\n]{1,100})\$|([-+]?[\d.][^\s,;$)}]*))")
+_OR_WORDS = ("or", "oder", "ou")
 _BEFORE_OR = re.compile(
     r"(?:\$([^$\n]{1,100})\$|(?<![\w.])([-+]?\d[\d./]*)),?[ \n]+(?:or|oder|ou)$", re.IGNORECASE
 )
@@ -129,15 +133,14 @@ def _boxed(text: str) -> Extracted | Missing | None:
     starts = list(_BOX.finditer(text))
     if not starts:
         return None
-    closing = _closing_braces(text)
     boxes: list[_Box] = []
     for start in starts:
         if boxes and start.start() < boxes[-1].end:
             continue  # inside the box before
         at = start.end()
         if text.startswith("{", at):
-            end = closing.get(at)
-            if end is None:
+            end = _closing_brace(text, at)
+            if end < 0:
                 return Missing("the \\boxed answer never closes")
             boxes.append(_Box(start.start(), slice(at + 1, end), end + 1))
         else:
@@ -151,18 +154,15 @@ def _boxed(text: str) -> Extracted | Missing | None:
     return Extracted(contents[-1], "box", span, _offered(text, boxes, contents), contents)
 
 
-def _closing_braces(text: str) -> dict[int, int]:
-    """Where each brace closes, by where it opens. Escaped braces don't count."""
-    closing: dict[int, int] = {}
-    stack: list[int] = []
-    at = 0
-    for brace in re.finditer(r"\\.|[{}]", text, re.DOTALL):
-        at = brace.start()
-        if brace.group() == "{":
-            stack.append(at)
-        elif brace.group() == "}" and stack:
-            closing[stack.pop()] = at
-    return closing
+def _closing_brace(text: str, opening: int) -> int:
+    """Where the brace closes that opens here, or -1. Escaped braces don't count."""
+    depth = 0
+    for brace in _BRACE.finditer(text, opening):
+        sign = brace.group()
+        depth += (sign == "{") - (sign == "}")
+        if depth == 0 and sign == "}":
+            return brace.start()
+    return -1
 
 
 def _unboxed(content: str) -> str:
@@ -189,7 +189,8 @@ def _offered(text: str, boxes: list[_Box], contents: tuple[str, ...]) -> tuple[s
     if joined:
         offered.append(_first_value(after[joined.end() :]))
     start = boxes[first].start if has_or else boxes[-1].start
-    before = _BEFORE_OR.search(text[max(0, start - _NEARBY) : start].rstrip(" \n$"))
+    lead_in = text[max(0, start - _NEARBY) : start].rstrip(" \n$")
+    before = _BEFORE_OR.search(lead_in) if lead_in.lower().endswith(_OR_WORDS) else None
     if before:
         offered.append(before.group(1) or before.group(2))
     found = tuple(value for value in offered if value)

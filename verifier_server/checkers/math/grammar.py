@@ -16,9 +16,11 @@ _PRODUCT_LETTERS = 4  # longer runs of letters are words, not products
 _CALLABLE = frozenset("fghFGH")
 _CONSTANTS = frozenset({"pi", "e", "i", "infty"})
 # Signs with a meaning that the value model has no form for.
-_EXOTIC = frozenset(
-    ["to", "implies", "cap", "equiv", "not", "notin", "perp", "parallel", "sim", "propto", "||", "in", "cup", "minus", "empty"]
-)
+_EXOTIC = frozenset({
+    "to", "implies", "cap", "equiv", "not", "notin", "perp", "parallel", "sim", "propto", "||",
+    "in", "cup", "minus", "empty", "...",
+})  # fmt: skip
+_INFIX = frozenset({"over", "choose"})
 _CLOSERS = {"(": ")", "[": "]", "{": "}", "lfloor": "rfloor", "lceil": "rceil"}
 
 
@@ -31,7 +33,7 @@ def parse_expression(tokens: list[Token]) -> Expr:
         TooLarge: it is nested too deeply.
     """
     parser = Parser(tokens)
-    tree = parser.sum()
+    tree = parser.whole()
     parser.expect_end()
     return tree
 
@@ -49,17 +51,21 @@ class Parser:
 
     @property
     def next(self) -> Token | None:
+        """The token to be read, or None at the end."""
         return self.tokens[self.at] if self.at < len(self.tokens) else None
 
     def sees(self, *signs: str) -> bool:
+        """Whether one of these signs comes next."""
         token = self.next
         return token is not None and token.kind is Kind.SIGN and token.text in signs
 
     def sees_open(self, *brackets: str) -> bool:
+        """Whether one of these brackets opens next."""
         token = self.next
         return token is not None and token.kind is Kind.OPEN and token.text in brackets
 
     def take(self) -> Token:
+        """Reads a token. Raises Malformed at the end."""
         token = self.next
         if token is None:
             raise Malformed("stops in the middle")
@@ -67,28 +73,41 @@ class Parser:
         return token
 
     def take_sign(self, *signs: str) -> bool:
+        """Reads one of these signs, if it comes next."""
         if self.sees(*signs):
             self.at += 1
             return True
         return False
 
     def close(self, bracket: str) -> None:
+        """Reads the bracket that is due. Raises Malformed if another token comes."""
         token = self.take()
         if token.kind is not Kind.CLOSE or token.text != bracket:
             raise Malformed(f"has {token.text!r} where {bracket!r} is due")
 
     def expect_end(self) -> None:
+        """Raises Malformed or Unsupported if a token is left."""
         if self.next is not None:
             raise _unexpected(self.next)
 
     def deeper(self) -> None:
+        """Counts a level of nesting. Raises TooLarge at the cap; whoever calls counts down."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise TooLarge(f"is nested more than {MAX_DEPTH} deep")
 
     # -- levels of precedence, loosest first -----------------------------------------------
 
+    def whole(self) -> Expr:
+        r"""A sum, or two with `\over` or `\choose` between them."""
+        above = self.sum()
+        if self.next is None or self.next.text not in _INFIX:
+            return above
+        infix, below = self.take().text, self.sum()
+        return ex.Div(above, below) if infix == "over" else ex.Func("binomial", (above, below))
+
     def sum(self) -> Expr:
+        """Terms with signs between them."""
         self.deeper()
         terms = [self.product()]
         while self.sees("+", "-", "pm", "mp"):
@@ -98,6 +117,7 @@ class Parser:
         return terms[0] if len(terms) == 1 else ex.Add(tuple(terms))
 
     def product(self) -> Expr:
+        """Factors, with or without a sign between them, and divisors."""
         factors = [self.signed()]
         while True:
             if self.take_sign("*"):
@@ -126,6 +146,7 @@ class Parser:
         factors.append(right)
 
     def signed(self) -> Expr:
+        """A power with signs before it."""
         if not self.sees("+", "-", "pm", "mp"):
             return self.power()
         self.deeper()
@@ -135,6 +156,7 @@ class Parser:
         return operand
 
     def power(self) -> Expr:
+        """An operand with what stands behind and above it; towers group to the right."""
         base = self.postfix(self.atom())
         if not self.take_sign("^"):
             return base
@@ -144,6 +166,7 @@ class Parser:
         return self.postfix(ex.Pow(base, exponent))
 
     def postfix(self, operand: Expr) -> Expr:
+        """Factorials, percent and degree signs after an operand."""
         for _ in range(MAX_DEPTH):
             if self.take_sign("!"):
                 operand = ex.Func("factorial", (operand,))
@@ -173,9 +196,12 @@ class Parser:
             return False
         if token.kind is Kind.SIGN:
             return token.text == "|" and not self.bars
+        if token.kind is Kind.STRUCTURE:
+            return token.text not in _INFIX
         return token.kind not in (Kind.CLOSE, Kind.TEXT)
 
     def atom(self) -> Expr:
+        """One operand."""
         token = self.take()
         match token.kind:
             case Kind.NUMBER:
@@ -245,7 +271,7 @@ class Parser:
         if bracket not in _CLOSERS:
             raise Unsupported(f"has {bracket!r} inside an expression")
         outer, self.bars = self.bars, 0
-        inner = self.sum()
+        inner = self.whole()
         self.bars = outer
         self.close(_CLOSERS[bracket])
         if bracket in ("lfloor", "lceil"):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from dataclasses import dataclass
 
 from verifier_server.checkers.math import echo, equality, exact, leaves, scalars
+from verifier_server.checkers.math import expr as ex
 from verifier_server.checkers.math.chains import is_condition, is_equation
 from verifier_server.checkers.math.extract import Extracted
-from verifier_server.checkers.math.faults import MathFault, TooLarge, Undefined
+from verifier_server.checkers.math.faults import MathFault, TooLarge
 from verifier_server.checkers.math.parse import parse
 from verifier_server.checkers.math.policy import Match, Policy, no
 from verifier_server.checkers.math.tokens import tokenize
@@ -26,27 +29,52 @@ from verifier_server.errors import BadReference
 from verifier_server.verdict import Judgement, Outcome
 
 _SHOWN = 200  # characters of an answer in a verdict
+_PLAIN_INTEGER = re.compile(r"-?[0-9]{1,18}")
 
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """A reference that parses and equals itself.
-
-    Attributes:
-        text: as given.
-        value: what it says.
-    """
+    """A reference that parses and equals itself: as given, and what it says."""
 
     text: str
     value: Value
 
 
-def read_gold(text: str, policy: Policy) -> Gold:
-    """The gold as values.
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What answers are judged by.
+
+    Attributes:
+        golds: any of them counts.
+        policy: the options of equality.
+        integers: the golds' values if all are plain integers that only their equal matches,
+            else None. Most answers are decided by these.
+    """
+
+    golds: tuple[Gold, ...]
+    policy: Policy
+    integers: frozenset[int] | None
+
+
+def read_task(texts: tuple[str, ...], policy: Policy) -> Task:
+    """The golds as values.
 
     Raises:
-        BadReference: it doesn't parse, is a false chain, or has no value.
+        BadReference: one doesn't parse, is a false chain, or has no value.
     """
+    golds = tuple(_read_gold(text, policy) for text in texts)
+    integers = [_integer(gold.value) for gold in golds]
+    is_exact = policy.absolute is None and policy.relative is None
+    known = frozenset(n for n in integers if n is not None)
+    return Task(golds, policy, known if is_exact and None not in integers else None)
+
+
+def _integer(value: Value) -> int | None:
+    number = ex.as_number(value.expr) if isinstance(value, Scalar) else None
+    return int(number) if number is not None and number.denominator == 1 else None
+
+
+def _read_gold(text: str, policy: Policy) -> Gold:
     try:
         return Gold(text, _checked(parse(text), policy))
     except MathFault as error:
@@ -56,33 +84,26 @@ def read_gold(text: str, policy: Policy) -> Gold:
         ) from error
 
 
-def _checked(reading: Value, policy: Policy) -> Value:
-    if not is_condition(reading):
-        reading = equality.settled(reading, policy)
-    if isinstance(reading, Scalar):
-        try:
-            exact.rational(reading.expr)
-        except TooLarge:
-            pass  # still equal to what is written alike
-        except Undefined:
-            if not scalars.infinite_sign(reading.expr):
-                raise
-    return reading
+def _checked(value: Value, policy: Policy) -> Value:
+    if not is_condition(value):
+        value = equality.settled(value, policy)
+    if isinstance(value, Scalar) and not scalars.infinite_sign(value.expr):
+        with suppress(TooLarge):  # still equal to what is written alike
+            exact.rational(value.expr)
+    return value
 
 
-def judge(
-    found: Extracted, golds: tuple[Gold, ...], policy: Policy, prompt: str | None
-) -> Judgement:
+def judge(found: Extracted, task: Task, prompt: str | None) -> Judgement:
     """The verdict on an extracted answer."""
     shown = found.text[:_SHOWN]
     if not found.text:
         return Judgement.reject(Outcome.NO_ANSWER, "the answer is empty")
-    if any(found.text.strip() == gold.text.strip() for gold in golds) and not found.alternatives:
+    if not found.alternatives and any(found.text == gold.text.strip() for gold in task.golds):
         return Judgement.accept(answer=shown)
-    if found.how == "whole" and _is_just_words(found, golds):
+    if found.how == "whole" and _is_just_words(found, task):
         return Judgement.reject(Outcome.NO_ANSWER, "the text marks no answer")
     try:
-        why = _why_wrong(found, golds, policy, prompt)
+        why = _why_wrong(found, task, prompt)
     except TooLarge as error:
         return Judgement.reject(
             Outcome.POLICY_VIOLATION, f"refused before evaluation: it {error}", answer=shown
@@ -94,26 +115,28 @@ def judge(
     return Judgement.reject(Outcome.WRONG_ANSWER, why, answer=shown)
 
 
-def _is_just_words(found: Extracted, golds: tuple[Gold, ...]) -> bool:
+def _is_just_words(found: Extracted, task: Task) -> bool:
     """Whether a completion of a few words answers a question for something else."""
     try:
         is_text = isinstance(parse(found.text), Text)
     except MathFault:
         return False
-    return is_text and not any(isinstance(gold.value, Text | Opaque) for gold in golds)
+    return is_text and not any(isinstance(gold.value, Text | Opaque) for gold in task.golds)
 
 
-def _why_wrong(
-    found: Extracted, golds: tuple[Gold, ...], policy: Policy, prompt: str | None
-) -> str | None:
+def _why_wrong(found: Extracted, task: Task, prompt: str | None) -> str | None:
     """None if the answer is right.
 
     Raises:
         MathFault: the answer can't be read or evaluated.
     """
+    integers = None if found.alternatives else task.integers
+    if integers is not None and _PLAIN_INTEGER.fullmatch(found.text):
+        return None if int(found.text) in integers else "it has another value"
+    answer = _read(found)
     reasons: list[str] = []
-    for gold in golds:
-        match = _match_gold(found, gold, policy)
+    for gold in task.golds:
+        match = _match_gold(gold.value, answer, found, task.policy)
         if match.ok and prompt is not None and echo.repeats(prompt, found.text, gold.text):
             match = no("it repeats the question")
         if match.ok:
@@ -122,17 +145,13 @@ def _why_wrong(
     return reasons[0]
 
 
-def _match_gold(found: Extracted, gold: Gold, policy: Policy) -> Match:
-    return _match_reading(gold.value, _read(found), found, policy)
-
-
 def _read(found: Extracted) -> Value:
     if found.alternatives:
         return Several(Form.ALTERNATIVES, tuple(parse(text) for text in found.alternatives))
     return parse(found.text)
 
 
-def _match_reading(gold: Value, answer: Value, found: Extracted, policy: Policy) -> Match:
+def _match_gold(gold: Value, answer: Value, found: Extracted, policy: Policy) -> Match:
     keeps_equation = is_equation(gold) or isinstance(gold, Named)
     if not (keeps_equation and is_equation(answer)):
         answer = equality.settled(answer, policy)

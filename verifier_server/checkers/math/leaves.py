@@ -83,9 +83,8 @@ def _choice(tokens: list[Token]) -> Value | None:
             return Labelled(letter.lower(), parse_leaf(rest))
     elif len(texts) == 1 and tokens[0].kind is Kind.TEXT and len(texts[0]) == 1:
         return Text(texts[0].lower(), letters=texts[0])
-    elif len(texts) > 2 and tokens[0].kind is Kind.TEXT and _is_letter(tokens[0]):
-        if texts[1] in (".", ")", ":"):
-            return Labelled(texts[0].lower(), parse_leaf(tokens[2:]))
+    elif len(texts) > 2 and tokens[0].kind is Kind.TEXT and texts[1] in (".", ")", ":"):
+        return Labelled(texts[0].lower(), parse_leaf(tokens[2:])) if _is_letter(tokens[0]) else None
     return None
 
 

@@ -161,6 +161,8 @@ CLAUSE_WORDS = frozenset(
     "since so as by with without to of in on at from than except only also otherwise unless "
     "possibly perhaps about approximately roughly plus minus times divided equals equal all any "
     "no yes true false both some than x y z squared cubed factorial root power mod modulo "
-    "negative inverse reciprocal percent half halve third fourth fifth sixth seventh eighth ninth "
-    "tenth hundredth thousandth hundred thousand dozen".split()
+    "negative inverse reciprocal percent".split()
+)
+FRACTION_NOUNS = frozenset(
+    "half halve third fourth fifth sixth seventh eighth ninth tenth hundredth thousandth".split()
 )

@@ -13,6 +13,7 @@ from verifier_server.checkers.math import expr as ex
 from verifier_server.checkers.math.faults import Malformed, Unsupported
 from verifier_server.checkers.math.grammar import parse_expression
 from verifier_server.checkers.math.leaves import parse_leaf, scalar
+from verifier_server.checkers.math.numerals import literal
 from verifier_server.checkers.math.tokens import Kind, Token, tokenize
 from verifier_server.checkers.math.values import (
     EMPTY,
@@ -92,6 +93,8 @@ def _value(tokens: list[Token]) -> Value:
     tokens = _unwrapped(tokens)
     if not tokens:
         raise Malformed("is empty")
+    if len(tokens) == 1 and tokens[0].kind is Kind.NUMBER:
+        return Scalar(literal(tokens[0].text))
     for reader in (_separated, _union, _relation, _enclosed, _symbol):
         value = reader(tokens)
         if value is not None:
@@ -117,6 +120,8 @@ def _matching(tokens: list[Token]) -> int:
 
 def _split(tokens: list[Token], signs: frozenset[str]) -> tuple[list[list[Token]], list[str]]:
     """The pieces between these signs outside all brackets and environments, and the signs."""
+    if not any(token.text in signs and token.kind is Kind.SIGN for token in tokens):
+        return [tokens], []
     pieces: list[list[Token]] = [[]]
     found: list[str] = []
     depth = 0
@@ -135,21 +140,26 @@ def _split(tokens: list[Token], signs: frozenset[str]) -> tuple[list[list[Token]
 def _separated(tokens: list[Token]) -> Value | None:
     if tokens[0].kind is Kind.TEXT and tokens[0].text.lower() in _LEAD_INS:
         tokens = tokens[1:]
-    pieces, signs = _split(tokens, _SEPARATORS)
+    kept, signs = _elements(tokens)
     if not signs:
         return None
-    if not pieces[-1] and signs[-1] in (",", ";"):
-        pieces.pop()
-    # ", and" is one separator.
-    kept = [p for i, p in enumerate(pieces) if p or i in (0, len(pieces) - 1)]
-    if len(kept) < len(pieces) - sum(sign in ("or", "and") for sign in signs):
-        raise Malformed("has nothing between two commas")
     items = tuple(_item(piece) for piece in kept)
     if len(items) == 1:
         return items[0]
     if "or" in signs:
         return Several(Form.ALTERNATIVES, items)
     return Several(Form.BOTH if set(signs) == {"and"} else Form.LIST, items)
+
+
+def _elements(tokens: list[Token]) -> tuple[list[list[Token]], list[str]]:
+    """The pieces of a list and what separates them; ", and" is one separator."""
+    pieces, signs = _split(tokens, _SEPARATORS)
+    if signs and not pieces[-1] and signs[-1] in (",", ";"):
+        pieces.pop()
+    kept = [p for i, p in enumerate(pieces) if p or i in (0, len(pieces) - 1)]
+    if len(kept) < len(pieces) - sum(sign in ("or", "and") for sign in signs):
+        raise Malformed("has nothing between two commas")
+    return kept, signs
 
 
 def _item(piece: list[Token]) -> Value:
@@ -203,10 +213,10 @@ def _captioned(tokens: list[Token]) -> Value | None:
     caption, signs = _split(tokens, frozenset({":"}))
     if len(signs) != 1 or not all(caption) or len(caption[0]) > _SHORT_TEXT:
         return None
-    if all(t.kind is Kind.TEXT or _is_long_word(t) for t in caption[0]):
-        if len(caption[0][0].text) > 1:
-            return Named(" ".join(t.text for t in caption[0]).lower(), _value(caption[1]))
-    return None
+    words = [t.text.lower() for t in caption[0] if t.kind is Kind.TEXT or _is_long_word(t)]
+    if len(words) < len(caption[0]) or len(words[0]) == 1:
+        return None
+    return Named(" ".join(words), _value(caption[1]))
 
 
 def _side(piece: list[Token]) -> Value:
@@ -219,10 +229,12 @@ def _side(piece: list[Token]) -> Value:
 def _label(piece: list[Token]) -> tuple[str, str]:
     """The name on the left of `=`, and the variable if it is a function's; "" for no name."""
     texts = [t.text for t in piece]
-    if piece[0].kind is Kind.NAME and texts[-3:-2] == ["("] and piece[-2].kind is Kind.NAME:
-        if _is_function_name(piece[:-3]):
-            return "".join(texts[:-3]), texts[-2]
-    if "not" not in texts and all(t.kind is Kind.TEXT or _is_long_word(t) or t.text in (".", "-") for t in piece):
+    is_call = texts[-3:-2] == ["("] and piece[0].kind is piece[-2].kind is Kind.NAME
+    if is_call and _is_function_name(piece[:-3]):
+        return "".join(texts[:-3]), texts[-2]
+    if "not" not in texts and all(
+        t.kind is Kind.TEXT or _is_long_word(t) or t.text in (".", "-") for t in piece
+    ):
         return " ".join(texts).lower(), ""
     try:
         side = _side(piece)
@@ -309,7 +321,7 @@ def _set(inner: list[Token]) -> Value:
         if isinstance(condition, Relation | Several | Named):
             return condition
         raise Unsupported("describes a set by a condition")
-    pieces, _ = _split(inner, frozenset({",", ";"}))
+    pieces, _ = _elements(inner)
     items: list[Value] = []
     for piece in pieces:
         item = _item(piece)

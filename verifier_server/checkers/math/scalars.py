@@ -59,10 +59,8 @@ def is_unevaluated(expr: Expr) -> bool:
 def _calculates(gold: Expr) -> bool:
     """Whether the gold itself is written as something to be worked out (`2^{10}-1`, `5!`)."""
     return is_unevaluated(gold) or any(
-        (isinstance(node, ex.Pow)
-        and _is_rational(node))
-        or (isinstance(node, ex.Func)
-        and node.name in ("factorial", "binomial"))
+        (isinstance(node, ex.Pow) and _is_rational(node))
+        or (isinstance(node, ex.Func) and node.name in ("factorial", "binomial"))
         for node in ex.walk(gold)
     )
 

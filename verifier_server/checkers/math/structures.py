@@ -60,10 +60,10 @@ def _fraction(parser: Parser) -> Expr:
 def _derivative_by(parser: Parser) -> str | None:
     r"""Takes the groups of `\frac{d}{dx}` and tells the variable, if they are that."""
     texts = [token.text for token in parser.tokens[parser.at : parser.at + 8]]
-    if texts[:4] == ["{", "d", "}", "{"] and len(texts) > 5 and texts[5] == "}":
-        if len(texts[4]) == 2 and texts[4].startswith("d"):
-            parser.at += 6
-            return texts[4][1]
+    by = texts[4] if texts[:4] == ["{", "d", "}", "{"] and texts[5:6] == ["}"] else ""
+    if len(by) == 2 and by.startswith("d"):
+        parser.at += 6
+        return by[1]
     if texts[:5] == ["{", "partial", "}", "{", "partial"] and texts[6:7] == ["}"]:
         parser.at += 7
         return texts[5]

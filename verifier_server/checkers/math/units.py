@@ -33,12 +33,18 @@ _SYMBOLS = {
     "mA": "milliampere", "Hz": "hertz", "kHz": "kilohertz", "MHz": "megahertz", "GHz": "gigahertz",
     "Pa": "pascal", "kPa": "kilopascal", "MPa": "megapascal", "atm": "atmosphere", "bar": "bar",
     "psi": "psi", "K": "kelvin", "mol": "mole", "C": "coulomb", "F": "farad", "T": "tesla",
-    "Wb": "weber", "Omega": "ohm", "um": "micrometer", "kmh": "kph", "kph": "kph", "fps": "foot/second",
+    "Wb": "weber", "Omega": "ohm", "um": "micrometer", "kmh": "kph", "kph": "kph",
     "rpm": "rpm",
 }  # fmt: skip
-_WORDS = {
-    name: name for name in ["nanometer", "millimeter", "centimeter", "decimeter", "meter", "kilometer", "inch", "foot", "yard", "mile", "milligram", "gram", "kilogram", "pound", "ounce", "second", "millisecond", "minute", "hour", "day", "week", "month", "year", "decade", "century", "liter", "milliliter", "centiliter", "deciliter", "gallon", "quart", "pint", "cup", "tablespoon", "teaspoon", "acre", "hectare", "newton", "kilonewton", "joule", "kilojoule", "calorie", "kilocalorie", "watt", "kilowatt", "megawatt", "volt", "millivolt", "ampere", "hertz", "kilohertz", "megahertz", "pascal", "kilopascal", "atmosphere", "kelvin", "mole", "coulomb", "farad", "tesla", "weber", "ohm", "knot", "light_year", "microsecond", "micrometer", "micron"]
-}  # fmt: skip
+_NAMES = """
+    nanometer millimeter centimeter decimeter meter kilometer inch foot yard mile milligram
+    gram kilogram pound ounce second millisecond minute hour day week month year decade
+    century liter milliliter centiliter deciliter gallon quart pint cup tablespoon teaspoon
+    acre hectare newton kilonewton joule kilojoule calorie kilocalorie watt kilowatt
+    megawatt volt millivolt ampere hertz kilohertz megahertz pascal kilopascal atmosphere
+    kelvin mole coulomb farad tesla weber ohm knot light_year microsecond micrometer micron
+"""
+_WORDS = {name: name for name in _NAMES.split()}
 _WORDS |= {
     "metre": "meter", "centimetre": "centimeter", "millimetre": "millimeter",
     "decimetre": "decimeter", "kilometre": "kilometer", "litre": "liter",
@@ -80,10 +86,12 @@ class Unit:
 
     @property
     def is_radian(self) -> bool:
+        """Whether it measures angles in radians, whose size is irrational in degrees."""
         return self.name == "radian"
 
     @property
     def is_angle(self) -> bool:
+        """Whether it measures angles."""
         return self.dimension == _ANGLE
 
 
@@ -157,7 +165,7 @@ def _opaque(tokens: list[Token]) -> Unit:
     is_noun = all(
         t.kind in (Kind.TEXT, Kind.WORD)
         and len(noun) > 1
-        and noun.removesuffix("s") not in lexicon.CLAUSE_WORDS
+        and noun.removesuffix("s") not in lexicon.FRACTION_NOUNS
         and noun not in lexicon.CLAUSE_WORDS
         and noun not in lexicon.NUMBER_WORDS
         and noun not in lexicon.MAGNITUDE_WORDS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Union
+from typing import TypeAlias
 
 from verifier_server.checkers.math.expr import Expr
 from verifier_server.checkers.math.units import Unit
@@ -159,9 +159,9 @@ class Opaque:
     tokens: tuple[str, ...]
 
 
-Value = Union[
-    Scalar, Percent, Quantity, BaseNumeral, Ratio, Clock, Text, Labelled, Dots, Several, Union_,
-    Reals, Relation, Named, Matrix, Cases, Opaque,
-]  # fmt: skip
+Value: TypeAlias = (
+    Scalar | Percent | Quantity | BaseNumeral | Ratio | Clock | Text | Labelled | Dots
+    | Several | Union_ | Reals | Relation | Named | Matrix | Cases | Opaque
+)  # fmt: skip
 
 EMPTY = Several(Form.SET, ())

@@ -23,8 +23,7 @@ def is_wordy(tokens: list[Token]) -> bool:
     if tokens[0].kind is Kind.TEXT:
         words.append(Kind.NUMBER)  # "Room 12"
     return has_words and all(
-        t.kind in words
-        or (t.kind is Kind.SIGN and t.text in ("-", ".", "'", "!", "?", "&"))
+        t.kind in words or (t.kind is Kind.SIGN and t.text in ("-", ".", "'", "!", "?", "&"))
         for t in tokens
     )
 

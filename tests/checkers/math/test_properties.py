@@ -1,0 +1,174 @@
+"""Laws that the equality of answers keeps."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from tests.checkers.math.conftest import ask
+
+_rationals = st.fractions(min_value=-1000, max_value=1000, max_denominator=400)
+_settings = settings(max_examples=150, deadline=None)
+
+
+def _terminates(value: Fraction) -> bool:
+    denominator = value.denominator
+    for prime in (2, 5):
+        while denominator % prime == 0:
+            denominator //= prime
+    return denominator == 1
+
+
+def _decimal(value: Fraction) -> str:
+    """The whole decimal expansion of a terminating fraction, by long division."""
+    sign, rest = ("-", -value) if value < 0 else ("", value)
+    whole, rest = divmod(rest, 1)
+    digits = ""
+    while rest:
+        digit, rest = divmod(rest * 10, 1)
+        digits += str(digit)
+    return f"{sign}{whole}.{digits or '0'}"
+
+
+def notations(value: Fraction) -> list[str]:
+    """The value in every notation that holds it exactly."""
+    n, d = value.numerator, value.denominator
+    sign, size = ("-" if n < 0 else ""), abs(n)
+    found = [
+        f"{n}/{d}", rf"\frac{{{n}}}{{{d}}}", rf"{sign}\dfrac{{{size}}}{{{d}}}",
+        rf"\frac{{{3 * n}}}{{{3 * d}}}", rf"\left({n}/{d}\right)", f"({n})/{d}",
+        rf"{sign}\tfrac {{{size}}}{{{d}}}",
+    ]  # fmt: skip
+    whole, part = divmod(size, d)
+    if whole and part:
+        found += [rf"{sign}{whole}\frac{{{part}}}{{{d}}}", f"{sign}{whole} {part}/{d}"]
+    if _terminates(value):
+        decimal = _decimal(value)
+        found += [decimal, decimal + "0", decimal.replace("-", "\N{MINUS SIGN}"), f"{decimal}e0"]
+        found += [_decimal(value * 100) + r"\%", _decimal(value / 1000) + r"\times 10^{3}"]
+    if d == 1:
+        found += [str(n), f"{n:,}", f"{n}.0"]
+    return found
+
+
+@given(_rationals)
+@_settings
+def test_a_rational_equals_itself_in_every_notation(value: Fraction) -> None:
+    for gold in notations(value):
+        for answer in notations(value):
+            if "%" in gold and "%" not in answer:
+                continue  # 50% is 0.5, and 50 as well: not a notation of one value
+            assert ask(f"\\boxed{{{answer}}}", gold).score == 1, (gold, answer)
+
+
+@given(_rationals, _rationals)
+@_settings
+def test_two_rationals_are_equal_as_fractions_are(one: Fraction, two: Fraction) -> None:
+    assume(one != two and one != 100 * two and two != 100 * one)
+    decimals = _terminates(one) or _terminates(two)
+    gold, answer = (
+        rf"\frac{{{one.numerator}}}{{{one.denominator}}}",
+        f"{two.numerator}/{two.denominator}",
+    )
+    assert ask(f"\\boxed{{{answer}}}", gold).score == 0
+    if decimals and _terminates(two):
+        assert ask(f"\\boxed{{{_decimal(two)}}}", gold).score == int(
+            not _terminates(one) and _is_rounded(one, _decimal(two))
+        )
+
+
+def _is_rounded(value: Fraction, decimal: str) -> bool:
+    digits = decimal.lstrip("-").replace(".", "").lstrip("0")
+    places = len(decimal.partition(".")[2])
+    return len(digits) >= 6 and abs(value - Fraction(decimal)) <= Fraction(1, 2 * 10**places)
+
+
+@given(_rationals, st.integers(1, 10**9))
+@_settings
+def test_a_value_off_by_however_little_is_wrong(value: Fraction, parts: int) -> None:
+    off = value + Fraction(1, parts * 10**9)
+    gold = f"{value.numerator}/{value.denominator}"
+    assert ask(f"\\boxed{{{off.numerator}/{off.denominator}}}", gold).score == 0
+    if _terminates(value):
+        assert ask(f"\\boxed{{{_decimal(value)[:20]}0000000000001}}", gold).score == 0
+
+
+@given(st.integers(-(10**30), 10**30), st.integers(-3, 3))
+@_settings
+def test_integers_compare_exactly_at_any_size(n: int, off: int) -> None:
+    assert ask(f"\\boxed{{{n + off}}}", str(n)).score == (off == 0)
+
+
+# -- polynomials: a list of coefficients by degree in x, written in several ways ------------
+
+_coefficients = st.lists(st.integers(-20, 20), min_size=2, max_size=5)
+_roots = st.lists(st.integers(-9, 9), min_size=1, max_size=4)
+
+
+def _expanded(coefficients: list[int], order: list[int], variable: str = "x") -> str:
+    terms = [f"{coefficients[k]}{variable}^{{{k}}}" if k else str(coefficients[k]) for k in order]
+    return "+".join(terms).replace("+-", "-")
+
+
+def _from_roots(roots: list[int]) -> list[int]:
+    product = [1]
+    for root in roots:
+        shifted, scaled = [0, *product], [-root * c for c in product] + [0]
+        product = [a + b for a, b in zip(shifted, scaled, strict=True)]
+    return product
+
+
+@given(_coefficients, st.randoms(use_true_random=False))
+@_settings
+def test_terms_may_come_in_any_order(coefficients: list[int], random: object) -> None:
+    order = list(range(len(coefficients)))
+    gold = _expanded(coefficients, order)
+    random.shuffle(order)  # type: ignore[attr-defined]
+    assert ask(f"\\boxed{{{_expanded(coefficients, order)}}}", gold).score == 1
+
+
+@given(_roots, st.permutations(range(4)))
+@_settings
+def test_factored_and_expanded_are_equal_both_ways(roots: list[int], order: list[int]) -> None:
+    coefficients = _from_roots(roots)
+    expanded = _expanded(coefficients, list(range(len(coefficients))))
+    factors = [f"(x-{root})".replace("--", "+") for root in roots]
+    factored = "".join(factors[k] for k in order if k < len(factors))
+    assert ask(f"\\boxed{{{factored}}}", expanded).score == 1
+    assert ask(f"\\boxed{{{expanded}}}", factored).score == 1
+
+
+@given(_coefficients, st.data(), st.sampled_from([1, -1, 7, 10**12]))
+@_settings
+def test_a_changed_coefficient_is_never_equal(
+    coefficients: list[int], data: st.DataObject, off: int
+) -> None:
+    at = data.draw(st.integers(0, len(coefficients) - 1))
+    changed = [c + off * (k == at) for k, c in enumerate(coefficients)]
+    order = list(range(len(coefficients)))
+    assume(any(coefficients[1:]) or any(changed[1:]))
+    assert ask(f"\\boxed{{{_expanded(changed, order)}}}", _expanded(coefficients, order)).score == 0
+
+
+@given(st.integers(2, 60), st.integers(1, 60), st.integers(0, 80))
+@_settings
+def test_an_offset_below_any_fixed_precision_is_seen(a: int, b: int, k: int) -> None:
+    gold = rf"{b}\sqrt{{{a}}}"
+    same = rf"\sqrt{{{a * b * b}}}"
+    assert ask(f"\\boxed{{{same}}}", gold).score == 1
+    assert ask(f"\\boxed{{{same}+10^{{-{20 + k * 10}}}}}", gold).score == 0
+
+
+@given(st.lists(st.integers(-99, 99), min_size=2, max_size=7), st.randoms(use_true_random=False))
+@_settings
+def test_lists_and_sets_forget_order_and_tuples_do_not(items: list[int], random: object) -> None:
+    shuffled = list(items)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    gold, answer = ", ".join(map(str, items)), ", ".join(map(str, shuffled))
+    assert ask(f"\\boxed{{{answer}}}", gold).score == 1
+    assert ask(f"\\boxed{{\\{{{answer}\\}}}}", f"\\{{{gold}\\}}").score == 1
+    assert ask(f"\\boxed{{({answer})}}", f"({gold})").score == (items == shuffled)
+    assert ask(f"\\boxed{{{answer}}}", gold, list_order="kept").score == (items == shuffled)
+    assert ask(f"\\boxed{{{answer}, 100}}", gold).score == 0
