@@ -292,6 +292,9 @@ def test_tampering_earns_nothing_and_is_never_null(source: str, provider: Sandbo
          "from decimal import Decimal\nassert Decimal(f(1)) == Decimal(2)"),
         ("def f(t): t.__class__.__eq__ = None\ndef h(): return 0",
          "class T:\n    pass\ntry:\n    f(T())\nexcept Exception: pass\nassert h() == 1"),
+        ("class Ratio:\n    def __eq__(self, o):\n        o.clear()\n        return False\n"
+         "    def __add__(self, o):\n        o.clear()\n        return []",
+         "want = [1]\nassert Ratio() + want == []\nassert Ratio() != want and want == []"),
         ("import os\ndef f(): os._exit(0)", "try:\n    f()\n    assert False\nexcept: pass"),
     ],
 )  # fmt: skip

@@ -218,6 +218,7 @@ GOOD = READY + b"value 3\ni1\n"
         (ended(READY + b"end 0\nend 0\n"), Outcome.RUNTIME_ERROR),
         (ended(READY + b"accepted 1\n1end 0\n"), Outcome.RUNTIME_ERROR),
         (ended(GOOD + GOOD[8:]), Outcome.RUNTIME_ERROR),
+        (ended(GOOD + b"unusable 0\n"), Outcome.RUNTIME_ERROR),
         (ended(READY + b"\x00\xff" + GOOD[8:] + b"end 0\n"), Outcome.RUNTIME_ERROR),
         (ended(GOOD + b"end 0\n", exit=3), Outcome.RUNTIME_ERROR),
         (ended(READY + b"Timeout (0:00:01)!\n", exit=1), Outcome.TIME_LIMIT),

@@ -48,6 +48,7 @@ def test_these_count_as_equal(mode: str, got: str, want: str) -> None:
         ("float", "nan", "1"),
         ("float", "inf", "1e999"),
         ("float", "1e998", "1e999"),
+        ("float", "5", "1e999"),
         ("float", "1_0", "10"),
         ("float", "0x1p3", "8"),
         ("float", "٣", "3"),

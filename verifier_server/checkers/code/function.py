@@ -89,8 +89,8 @@ def _answers(result: ExecResult, calls: int) -> tuple[list[Frame], tuple[Outcome
     frames, timed_out = read_frames(result.stdout, calls + 2)
     require_start(result, bool(frames) and frames.pop(0).kind == "ready")
     end = bad_end(result)
-    if frames and frames[-1].kind in ("syntax", "unusable"):
-        return frames[:calls], None
+    if 0 < len(frames) <= calls and frames[-1].kind in ("syntax", "unusable"):
+        return frames, None
     if end is None and len(frames) == calls + 1 and frames[-1].kind == "end":
         return frames[:-1], None
     if timed_out and end is not None and end[0] is Outcome.RUNTIME_ERROR:

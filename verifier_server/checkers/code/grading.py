@@ -39,7 +39,8 @@ def grade(cases: Iterable[Case], total: int, rule: Literal["all", "fraction"]) -
                 break
     passed = sum(case.outcome is Outcome.ACCEPTED for case in done)
     if failed is None:
-        return Grade(Outcome.ACCEPTED, 1.0, f"all {total} tests pass", done)
+        why = "the test passes" if total == 1 else f"all {total} tests pass"
+        return Grade(Outcome.ACCEPTED, 1.0, why, done)
     why = f"test {failed.name} of {total}: {failed.message}"
     if rule == "all" or not passed:
         return Grade(failed.outcome, 0.0, why, done)

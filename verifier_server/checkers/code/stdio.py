@@ -42,7 +42,7 @@ def run_stdio(params: StdioParams, runner: PythonRunner) -> Iterator[Case]:
             input=cut(test.stdin),
             expected=cut(test.stdout),
             got=cut(result.stdout),
-            message=message,
+            message=message or None,
         )
 
 

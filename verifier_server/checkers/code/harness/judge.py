@@ -32,20 +32,20 @@ class Judge(Link):
 
     def load(self, step: Literal["compile", "load"]) -> None:
         """Compiles the program, or runs its top level; what that raises is raised here."""
-        self._answer(self.request(step), ())
+        self._answer(self.request(step))
 
     def name(self, name: str) -> Any:
         """What the program calls so. Raises NameError."""
         self._naming = name[:1].isupper()
         try:
-            return self._answer(self.request("name", name), ())
+            return self._answer(self.request("name", name))
         finally:
             self._naming = False
 
     def do(self, operation: str, number: int, name: str, args: tuple[Any, ...]) -> Any:
-        """One operation on an object of the program."""
+        """One operation on an object of the program; it leaves the arguments as they are."""
         packed = [pack(arg, self._export) for arg in args]
-        return self._answer(self.request(operation, number, name, packed), args)
+        return self._answer(self.request(operation, number, name, packed))
 
     def call(self, number: int, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """A call with arguments as data; those changed in place are changed here too."""
@@ -53,12 +53,14 @@ class Judge(Link):
         named = {key: pack(value, self._export) for key, value in keywords.items()}
         return self._answer(self.request("call", number, "__call__", packed, named), args)
 
-    def _answer(self, message: list[Any], args: tuple[Any, ...]) -> Any:
+    def _answer(self, message: list[Any], args: tuple[Any, ...] = ()) -> Any:
+        """The value, after the changes to `args`, or the exception."""
+
         def resolve(tag: str, rest: list[Any]) -> Any:
             return args[rest[0]] if tag == "a" else self._resolve(tag, rest)
 
         try:
-            for place, tree in message[2]:
+            for place, tree in message[2] if args else ():
                 _update(args[place], unpack(tree, resolve))
             value = unpack(message[1], resolve)
         except (Malformed, LookupError, TypeError, ValueError, RecursionError) as error:
@@ -87,6 +89,8 @@ class Judge(Link):
             return self._shadows[number]
         name, base_trees, special = description
         bases = [unpack(tree, self._resolve) for tree in base_trees]
+        if not all(type(b) is RemoteType or b.__module__ == "builtins" for b in bases):
+            raise Malformed("a class of the asserts is no base of the program's")
         named = self._naming or any(getattr(base, "_is_named", False) for base in bases)
         exception = any(issubclass(base, BaseException) for base in bases)
         named = named and not exception
