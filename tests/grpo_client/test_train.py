@@ -9,6 +9,7 @@ from statistics import fmean
 import pytest
 import torch
 
+from grpo_client.data import draw
 from grpo_client.errors import NotFinite
 from grpo_client.model.load import load_policy
 from grpo_client.reward import VerifierReward
@@ -122,6 +123,19 @@ def test_a_gradient_that_is_not_finite_stops_the_run_before_the_update(
     with pytest.raises(NotFinite, match="optimiser step 2"):
         trainer.run_step()
     assert same(before, weights(trainer))
+
+
+def test_steps_go_through_the_data_in_its_order(make_trainer: MakeTrainer) -> None:
+    trainer = make_trainer()
+    asked: list[str] = []
+
+    def judge(item: Item) -> float:
+        asked.append(str(item.prompt))
+        return says_seven(item)
+
+    trainer.reward = VerifierReward(FakeVerifier(judge), trainer.config.reward)
+    accuracies(trainer, 3)
+    assert asked[::8] == [p.text for p in draw(PROMPTS, 0, 0, 24)]
 
 
 def test_a_run_is_a_function_of_its_configuration(make_trainer: MakeTrainer) -> None:
