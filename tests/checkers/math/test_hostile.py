@@ -57,6 +57,8 @@ BOMBS = {
     "long list of roots": ",".join(rf"\sqrt{{{n}}}" for n in range(300)),
     "long set of roots": r"\{" + ",".join(rf"\sqrt{{{n}}}" for n in range(60)) + r"\}",
     "long list of names": ",".join(f"x_{{{n}}}={n}" for n in range(190)),
+    "powers in an equation": "(((x+y+1)^6)^6)^6 = 0",
+    "fractions in an equation": "+".join(rf"\frac{{1}}{{x+{n}}}" for n in range(40)) + "=y",
     "long chain": "=".join(["1"] * 900),
     "long inequality": "<".join(str(n) for n in range(900)),
     "long union": r"\cup".join(f"({n},{n + 1})" for n in range(190)),
@@ -123,7 +125,9 @@ COMPLETIONS = {
 }
 
 
-@pytest.mark.parametrize("gold", ["1", r"\sqrt2", "x+1", "1, 2", r"10 \text{ cm}", "x<1", r"x^2+C"])
+@pytest.mark.parametrize(
+    "gold", ["1", r"\sqrt2", "x+1", "1, 2", r"10 \text{ cm}", "x<1", r"x^2+C", "2x+y=7", "y=x"]
+)
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_bomb_is_wrong_within_a_second(bomb: str, gold: str) -> None:
     start = time.perf_counter()

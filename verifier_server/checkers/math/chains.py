@@ -2,7 +2,7 @@ r"""Chains and equations: `x = 2\cdot 10 = 20` comes to its last link, if every 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from verifier_server.checkers.math import exact, scalars, symbolic
 from verifier_server.checkers.math import expr as ex
@@ -50,7 +50,7 @@ def settle(value: Value, same: Callable[[Value, Value], bool]) -> Value:
     """
     match value:
         case Named(name, Relation() as chain, of) if is_equation(chain):
-            return Named(name, _last(chain, same), of)
+            return Named(name, _last(chain, same, is_part=True), of)
         case Several(form, items, closed):
             return Several(form, tuple(settle(item, same) for item in items), closed)
         case Relation() if is_equation(value):
@@ -58,14 +58,18 @@ def settle(value: Value, same: Callable[[Value, Value], bool]) -> Value:
     return value
 
 
-def _last(chain: Relation, same: Callable[[Value, Value], bool]) -> Value:
+def _last(chain: Relation, same: Callable[[Value, Value], bool], *, is_part: bool = False) -> Value:
+    """The last link. `is_part`: a name came before, as in `A = 2r = 10`."""
     result = chain.sides[0]
     for before, after in zip(chain.sides, chain.sides[1:], strict=False):
         if _is_rounded(before, after):
             if result is not before:
                 result = before
             continue
-        if _is_checkable(before, after) and not same(before, after):
+        if not _is_checkable(before, after):
+            if before is chain.sides[0] and not is_part and _has_coefficients(before):
+                raise FalseLink("is an equation that is not solved")
+        elif not same(before, after):
             raise FalseLink("equates things that differ")
         result = after
     return result
@@ -77,6 +81,24 @@ def _is_checkable(before: Value, after: Value) -> bool:
     if None in unknowns:
         return True
     return unknowns[0] == unknowns[1] and not _has_limiting(before)
+
+
+def _has_coefficients(side: Value) -> bool:
+    """Whether it holds numbers: `2x = 6` is to be solved, `a + b = 6` may be the answer."""
+    return isinstance(side, Scalar) and any(_counts(side.expr))
+
+
+def _counts(expr: Expr) -> Iterator[bool]:
+    match expr:
+        case ex.Num():
+            yield True
+        case ex.Pow(base, _):
+            yield from _counts(base)
+        case ex.Func() | ex.Limiting():
+            return
+        case _:
+            for part in ex.children(expr):
+                yield from _counts(part)
 
 
 def _unknowns(value: Value) -> frozenset[str] | None:

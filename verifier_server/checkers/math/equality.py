@@ -47,6 +47,14 @@ def match(gold: Value, answer: Value, policy: Policy) -> Match:
     return _match_single(gold, answer, policy)
 
 
+def states_equation(gold: Value) -> bool:
+    """Whether it is an equation between unknowns, `y = 2x` as well as `2x - y = 0`."""
+    match gold:
+        case Named(_, Scalar(body)):
+            return bool(ex.symbols(body))
+    return is_equation(gold)
+
+
 def settled(value: Value, policy: Policy) -> Value:
     """What a chain of equations comes to.
 
@@ -70,9 +78,8 @@ def _match_wrapped(gold: Value, answer: Value, policy: Policy) -> Match | None:
             return match(gold, inner, policy)
         case Relation(), Named() if is_equation(gold):
             return _match_equations(gold, _equation(answer))
-        case Named(), Relation() if is_equation(answer) and len(answer.sides) == 2:
-            as_equation = _match_equations(_equation(gold), answer)
-            return as_equation if as_equation.ok else match(gold.value, answer.sides[-1], policy)
+        case Named(), Relation() if is_equation(answer):
+            return _match_equations(_equation(gold), answer)
         case Named(), Named():
             return match(gold.value, _with_variable(answer, gold), policy)
         case Named(_, inner), _:
@@ -190,9 +197,9 @@ def _match_colons(gold: Value, answer: Value, policy: Policy) -> Match:
     match (gold, answer):
         case Ratio(), Ratio():
             return _match_ratios(gold, answer, policy)
-        case Ratio((a, b)), Scalar():
+        case Ratio((a, b)), Scalar() if not _has_zero((a, b)):
             return match(Scalar(ex.Div(a, b)), answer, policy)
-        case Scalar(), Ratio((a, b)):
+        case Scalar(), Ratio((a, b)) if not _has_zero((a, b)):
             return match(gold, Scalar(ex.Div(a, b)), policy)
         case (Clock() as clock, Ratio(parts)) | (Ratio(parts), Clock() as clock):
             same = parts == (ex.integer(clock.hour), ex.integer(clock.minute))
@@ -200,14 +207,16 @@ def _match_colons(gold: Value, answer: Value, policy: Policy) -> Match:
     return no("it is another time of day")
 
 
+def _has_zero(parts: tuple[ex.Expr, ...]) -> bool:
+    return ex.integer(0) in parts
+
+
 def _match_ratios(gold: Ratio, answer: Ratio, policy: Policy) -> Match:
     wrong = no("it is another ratio")
     if len(gold.parts) != len(answer.parts):
         return wrong
-    # 12:00 is a time; nothing is proportional to zero.
-    zero = ex.integer(0)
-    if zero in gold.parts or zero in answer.parts:
-        return wrong
+    if _has_zero(gold.parts) or _has_zero(answer.parts):
+        return wrong  # 12:00 is a time; nothing is proportional to zero
     first, *rest = zip(gold.parts, answer.parts, strict=True)
     for part in rest:
         crossed = ex.Mul((first[0], part[1])), ex.Mul((part[0], first[1]))

@@ -152,10 +152,12 @@ def _read(found: Extracted) -> Value:
 
 
 def _match_gold(gold: Value, answer: Value, found: Extracted, policy: Policy) -> Match:
-    keeps_equation = is_equation(gold) or isinstance(gold, Named)
-    if not (keeps_equation and is_equation(answer)):
-        answer = equality.settled(answer, policy)
-    match = equality.match(gold, answer, policy)
+    if equality.states_equation(gold) and is_equation(answer):
+        # Equations agree or not as they stand; only a chain comes to its last link.
+        match = equality.match(gold, answer, policy)
+        if match.ok or is_equation(gold):
+            return match
+    match = equality.match(gold, equality.settled(answer, policy), policy)
     if match.ok:
         return match
     for other in _other_readings(gold, found):

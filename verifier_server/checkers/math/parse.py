@@ -75,7 +75,7 @@ def parse_tokens(tokens: list[Token]) -> Value:
     Raises:
         Malformed, TooLarge: as above.
     """
-    while tokens and tokens[-1].text in (".", "!", "?") and _ends_sentence(tokens):
+    while tokens and tokens[-1].text in (".", ",", ";", "!", "?") and _ends_sentence(tokens):
         tokens = tokens[:-1]
     if not tokens:
         raise Malformed("is empty")

@@ -5,21 +5,20 @@ Trees are built node by node from our own model; no text ever reaches sympy's pa
 
 from __future__ import annotations
 
-from functools import reduce
+import math
 from typing import Any
 
 from verifier_server.checkers.math import expr as ex
 from verifier_server.checkers.math.expr import Expr
 
-_MAX_NODES = 80
-_MAX_EXPONENT = 6
-_MAX_TERMS = 400
+_MAX_DEGREE = 16  # once all is multiplied out
+_MAX_TERMS = 1000
 
 Sympy = Any
 
 
 class _NotPolynomial(Exception):
-    """The expression is no rational function of its unknowns with small exponents."""
+    """The expression is no rational function of its unknowns."""
 
 
 def same_solutions(left: Expr, right: Expr) -> bool:
@@ -27,20 +26,37 @@ def same_solutions(left: Expr, right: Expr) -> bool:
 
     Only for rational functions of a modest size; False where that is not given.
     """
-    if sum(1 for tree in (left, right) for _ in ex.walk(tree)) > _MAX_NODES:
-        return False
-    import sympy
-
+    names = sorted(ex.symbols(left) | ex.symbols(right))
     try:
-        numerators = [sympy.fraction(sympy.together(_build(tree)))[0] for tree in (left, right)]
-    except _NotPolynomial:
+        degree = max(_degree_bound(left), _degree_bound(right))
+        if degree > _MAX_DEGREE or math.comb(degree + len(names), degree) > _MAX_TERMS:
+            return False
+        import sympy
+
+        unknowns = [sympy.Symbol(name) for name in names]
+        first, second = (
+            sympy.Poly(sympy.fraction(sympy.together(_build(tree)))[0], *unknowns)
+            for tree in (left, right)
+        )
+    except (_NotPolynomial, ZeroDivisionError):
         return False
-    first, second = (sympy.Poly(n) if n.free_symbols else None for n in numerators)
-    if first is None or second is None or first.gens != second.gens:
-        return False
-    if max(len(first.terms()), len(second.terms())) > _MAX_TERMS:
+    if first.is_ground or second.is_ground:
         return False
     return bool(first.monic() == second.monic())
+
+
+def _degree_bound(tree: Expr) -> int:
+    """At least the degree of the numerator over a common denominator."""
+    match tree:
+        case ex.Num():
+            return 0
+        case ex.Sym():
+            return 1
+        case ex.Pow(base, ex.Num(n)) if n.denominator == 1 and 0 <= n <= _MAX_DEGREE:
+            return _degree_bound(base) * int(n)
+        case ex.Add() | ex.Mul() | ex.Neg() | ex.Div():
+            return sum(_degree_bound(part) for part in ex.children(tree))
+    raise _NotPolynomial
 
 
 def _build(tree: Expr) -> Sympy:
@@ -59,6 +75,6 @@ def _build(tree: Expr) -> Sympy:
             return -_build(arg)
         case ex.Div(num, den):
             return _build(num) / _build(den)
-        case ex.Pow(base, ex.Num(n)) if n.denominator == 1 and 0 <= n <= _MAX_EXPONENT:
-            return reduce(lambda a, b: a * b, [_build(base)] * int(n), sympy.Integer(1))
+        case ex.Pow(base, ex.Num(n)):
+            return _build(base) ** int(n)
     raise _NotPolynomial
