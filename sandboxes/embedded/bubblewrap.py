@@ -13,7 +13,12 @@ it to nobody (bwrap alone offers no more). So every id is mapped to itself, whic
 can do (`--userns-block-fd`), bwrap sets up as root, which reaches an interpreter below a
 closed home, and setpriv(1) changes to an id that owns nothing before the program starts.
 
-Known gaps: what `procfs` names, without a cgroup. The kernel itself is shared with the host.
+As an ordinary user the program keeps that user's id outside, without its capabilities,
+files or processes in view; the box's init has the same id, so a program can meddle with it
+and thereby lie about its own exit status, no more.
+
+Known gaps: what `procfs` names, where there is no cgroup. CPU time is limited, CPU share is
+not: a run may keep `pids` cores busy until its limit. The kernel is shared with the host.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ SHARED_MEMORY = "/dev/shm"  # noqa: S108
 _TOOLS = "/opt/box/bin"
 _LINKS_INTO_USR = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _DEVICES = ("null", "zero", "full", "random", "urandom")
-_FROM_ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime")
+_FROM_ETC = ("ld.so.cache", "alternatives", "localtime")
 
 ENVIRONMENT = {
     "PATH": f"{_TOOLS}:/usr/local/bin:/usr/bin:/bin",
