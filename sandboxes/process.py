@@ -72,20 +72,22 @@ class Streams:
         try:
             next_check = time.monotonic() + check_every_s
             while True:
-                now = time.monotonic()
-                if now >= deadline:
-                    return ExitReason.TIME_LIMIT
-                if now >= next_check:
-                    if (reason := check()) is not None:
-                        return reason
-                    next_check = time.monotonic() + check_every_s
-                wait_s = min(deadline, next_check) - now
+                # Looked at before the clock: a program that ended in time did so, however
+                # late a busy host lets us see it.
+                wait_s = min(deadline, next_check) - time.monotonic()
                 ready = {key.fd for key, _ in self._selector.select(max(0.0, wait_s))}
                 self._serve(ready - {ended})
                 if self.overflowed:
                     return ExitReason.OUTPUT_LIMIT
                 if ended in ready:
                     return None
+                now = time.monotonic()
+                if now >= deadline:
+                    return ExitReason.TIME_LIMIT
+                if now >= next_check:
+                    if (reason := check()) is not None:
+                        return reason
+                    next_check = now + check_every_s
         finally:
             self._selector.unregister(ended)
 
