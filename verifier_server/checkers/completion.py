@@ -5,7 +5,11 @@ Every checker starts here, so that "after the last `</think>`" means the same ev
 
 from __future__ import annotations
 
-_OPEN, _CLOSE = "<think>", "</think>"
+import re
+
+_CLOSE = "</think>"
+# A quoted tag is a mention: a program that prints one, a sentence about one.
+_OPEN = re.compile(r"""(?<!["'`])<think>""")
 
 
 def after_think(completion: str) -> str | None:
@@ -17,4 +21,4 @@ def after_think(completion: str) -> str | None:
     """
     close = completion.rfind(_CLOSE)
     rest = completion if close < 0 else completion[close + len(_CLOSE) :]
-    return None if _OPEN in rest else rest
+    return None if _OPEN.search(rest) else rest

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from dataclasses import replace
+from signal import SIGKILL
+from typing import Any, cast
+from unittest.mock import MagicMock
 
 import pytest
 
-from sandboxes.base import SandboxProvider
+from sandboxes.base import ExecResult, ExitReason, Sandbox, SandboxProvider, SandboxSpec
 from tests.checkers.code.judging import judge
 from verifier_server.verdict import Outcome
 
@@ -166,3 +169,43 @@ def test_a_set_is_iterated_in_the_same_order_in_every_run(provider: SandboxProvi
     params = stdio([{"stdout": "?"}])
     outputs = {judge(source, params, provider).cases[0].got for _ in range(3)}
     assert len(outputs) == 1
+
+
+class KilledOnce:
+    """A provider whose first program is killed by somebody on the host."""
+
+    name = "killed-once"
+
+    def __init__(self, provider: SandboxProvider) -> None:
+        self._provider = provider
+        self.runs = 0
+
+    def create(self, spec: SandboxSpec) -> Sandbox:
+        box = self._provider.create(spec)
+        run = box.exec
+
+        def exec_(*args: Any, **options: Any) -> ExecResult:
+            result = run(*args, **options)
+            self.runs += 1
+            if self.runs > 1:
+                return result
+            return replace(result, reason=ExitReason.SIGNALLED, exit=None, signal=SIGKILL)
+
+        patched: Any = MagicMock(wraps=box, exec=exec_, isolation=box.isolation)
+        patched.__enter__.return_value = patched
+        patched.__exit__.side_effect = lambda *_: box.close()
+        return cast(Sandbox, patched)
+
+
+def test_a_program_killed_from_outside_runs_again(provider: SandboxProvider) -> None:
+    params = {"mode": "stdio", "tests": [{"stdin": "", "stdout": "1"}]}
+    killer = KilledOnce(provider)
+    assert judge("print(1)", params, cast(SandboxProvider, killer)).score == 1
+    assert killer.runs == 2
+
+
+def test_a_program_that_kills_itself_scores_zero(provider: SandboxProvider) -> None:
+    params = {"mode": "stdio", "tests": [{"stdin": "", "stdout": "1"}]}
+    suicide = "import os\nprint(1, flush=True)\nos.kill(os.getpid(), 9)"
+    judgement = judge(suicide, params, provider)
+    assert (judgement.score, judgement.outcome) == (0, Outcome.RUNTIME_ERROR)

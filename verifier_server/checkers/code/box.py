@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from signal import SIGKILL
 
 from sandboxes.base import ExecResult, ExitReason, Limits, Sandbox, SandboxProvider, SandboxSpec
 from verifier_server.checkers.code.params import CodeLimits
@@ -42,9 +43,19 @@ class PythonRunner:
     def run(
         self, arguments: Sequence[str], *, stdin: bytes = b"", time_s: float | None = None
     ) -> ExecResult:
-        """Runs `python3 ARGUMENTS`; `time_s` replaces the item's limit. Raises SandboxError."""
+        """Runs `python3 ARGUMENTS`; `time_s` replaces the item's limit. Raises SandboxError.
+
+        A program that was killed, but by no limit, runs once more: if somebody on this host
+        killed it, that is no fault of its own; if it kills itself, it does so again.
+        """
         limits = self._limits if time_s is None else replace(self._limits, time_s=time_s)
         argv = ["python3", *arguments]
+        result = self._exec(argv, stdin, limits)
+        if result.reason is ExitReason.SIGNALLED and result.signal == SIGKILL:
+            return self._exec(argv, stdin, limits)
+        return result
+
+    def _exec(self, argv: Sequence[str], stdin: bytes, limits: Limits) -> ExecResult:
         result = self._box.exec(argv, stdin=stdin, env=_ENVIRONMENT, limits=limits)
         usage = result.usage
         if usage.cpu_s is not None:

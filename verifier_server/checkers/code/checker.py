@@ -43,9 +43,9 @@ class CodeChecker(Checker[CodeParams]):
     examples = EXAMPLES
 
     def time_budget_s(self, params: CodeParams) -> float:
-        """All tests at their limit, the compiler's run, and a generous overhead for each."""
+        """All tests at their limit, killed ones twice; the compiler's run; generous overhead."""
         tests = 1 if isinstance(params, AssertsParams) else len(_tests(params))
-        return (tests + 1) * (params.limits.time_s + 2.0) + 10.0
+        return (2 * tests + 1) * (params.limits.time_s + 2.0) + 10.0
 
     def prepare(self, params: CodeParams) -> None:
         """Raises BadReference where the tests can't be judged against."""
