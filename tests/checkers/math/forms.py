@@ -332,7 +332,7 @@ FORMS: dict[str, list[Row]] = {
         ("5", [r"5 \text{ cats}"], [r"5 \text{ dozen}", r"5 \text{ squared}", r"5 \text{ thirds}", r"5 \text{ hundred}", r"5 \text{ factorial}", r"\text{negative } 5", r"\text{at least } 5",
                r"5 \text{ or more}", r"5 \text{ halves}", r"\text{not } x = 5", r"\text{not } 5"]),
         (r"10 \text{ m/s}", [r"10\,\frac{\text{m}}{\text{s}}", r"10\ \text{m s}^{-1}", r"36 \text{ km/hr}"], [r"10\,\frac{\text{s}}{\text{m}}"]),
-        ("60", ["5 dozen"], ["5"]),
+        ("60", ["5 dozen"], ["5", "16 million^-2", r"5 \text{ ^2 m}"]),
     ],
     "labels": [
         ("5", [r"\text{Answer: }5", r"\text{Answer}: 5", "AB=5", "|AB|=5", r"\sin\theta=5", r"\text{the sum} = 5", "f(3)=5", "S_{10}=5", "P(A)=5"], [r"\text{Answer: }6", "AB=6", "2x=6", "f(5)=3"]),

@@ -9,7 +9,8 @@ import pytest
 
 from tests.checkers.math.conftest import ask
 from verifier_server.checkers.math.checker import MathChecker
-from verifier_server.checkers.math.extract import Extracted, Missing, extract
+from verifier_server.checkers.math.extract import extract
+from verifier_server.checkers.math.extracted import Extracted, Missing
 from verifier_server.errors import BadReference
 from verifier_server.verdict import Outcome
 

@@ -109,6 +109,7 @@ COMPLETIONS = {
     "unclosed boxes": "\\boxed{" * 150_000,
     "nested boxes": "\\boxed{" * 900 + "5" + "}" * 900,
     "many boxes": "\\boxed{5} or " * 900,
+    "many frames": "\\fbox{7}" * 100_000,
     "opening tags": "<answer>" * 125_000 + "8",
     "closing tags": "</answer>" * 125_000,
     "thoughts": "<think>" * 150_000,

@@ -14,7 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from verifier_server.checkers.base import CheckContext, Checker, Example, Params
 from verifier_server.checkers.math import judge
-from verifier_server.checkers.math.extract import Missing, extract
+from verifier_server.checkers.math.extract import extract
+from verifier_server.checkers.math.extracted import Missing
 from verifier_server.checkers.math.policy import Policy
 from verifier_server.verdict import Judgement, Outcome
 

@@ -12,7 +12,8 @@ from typing import Any
 from verifier_server.checkers.completion import after_think
 from verifier_server.checkers.math import equality
 from verifier_server.checkers.math import expr as ex
-from verifier_server.checkers.math.extract import Missing, extract
+from verifier_server.checkers.math.extract import extract
+from verifier_server.checkers.math.extracted import Missing
 from verifier_server.checkers.math.faults import MathFault, TooLarge
 from verifier_server.checkers.math.parse import parse
 from verifier_server.checkers.math.policy import Policy

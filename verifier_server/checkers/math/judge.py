@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from verifier_server.checkers.math import echo, equality, exact, leaves, scalars
 from verifier_server.checkers.math import expr as ex
 from verifier_server.checkers.math.chains import is_condition, is_equation
-from verifier_server.checkers.math.extract import Extracted
+from verifier_server.checkers.math.extracted import Extracted
 from verifier_server.checkers.math.faults import MathFault, TooLarge
 from verifier_server.checkers.math.parse import parse
 from verifier_server.checkers.math.policy import Match, Policy, no

@@ -9,9 +9,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 from verifier_server.checkers.math import environments
-from verifier_server.checkers.math import expr as ex
 from verifier_server.checkers.math.faults import Malformed, Unsupported
 from verifier_server.checkers.math.grammar import parse_expression
+from verifier_server.checkers.math.labels import is_long_word, read_label
 from verifier_server.checkers.math.leaves import parse_leaf, scalar
 from verifier_server.checkers.math.numerals import literal
 from verifier_server.checkers.math.tokens import Kind, Token, tokenize
@@ -21,7 +21,6 @@ from verifier_server.checkers.math.values import (
     Form,
     Named,
     Opaque,
-    Ratio,
     Reals,
     Relation,
     Scalar,
@@ -34,7 +33,6 @@ from verifier_server.checkers.math.values import (
 _EQUATIONS = frozenset({"=", "~="})
 _RELATIONS = frozenset({"=", "~=", "<", ">", "<=", ">=", "!=", "in"})
 _SEPARATORS = frozenset({",", ";", "or", "and"})
-_PRODUCT_LETTERS = 3  # `Area = 48` labels a value, `xyz = 1` is an equation
 _SHORT_TEXT = 4  # words that may be an answer by themselves
 _LEAD_INS = frozenset({"either", "both"})
 
@@ -194,9 +192,9 @@ def _relation(tokens: list[Token]) -> Value | None:
         if "in" in signs:
             raise Unsupported("mixes membership with other relations")
         return Relation(tuple(_side(piece) for piece in pieces), tuple(signs))
-    name, of = _label(pieces[0])
+    name, of = read_label(pieces[0], _side)
     if not name and len(pieces) == 2:
-        name, of = _label(pieces[1])
+        name, of = read_label(pieces[1], _side)
         if name and not of:
             pieces.reverse()  # 3 = x
         else:
@@ -213,7 +211,7 @@ def _captioned(tokens: list[Token]) -> Value | None:
     caption, signs = _split(tokens, frozenset({":"}))
     if len(signs) != 1 or not all(caption) or len(caption[0]) > _SHORT_TEXT:
         return None
-    words = [t.text.lower() for t in caption[0] if t.kind is Kind.TEXT or _is_long_word(t)]
+    words = [t.text.lower() for t in caption[0] if t.kind is Kind.TEXT or is_long_word(t)]
     if len(words) < len(caption[0]) or len(words[0]) == 1:
         return None
     return Named(" ".join(words), _value(caption[1]))
@@ -221,71 +219,9 @@ def _captioned(tokens: list[Token]) -> Value | None:
 
 def _side(piece: list[Token]) -> Value:
     """One side of a relation, where `xy` is a product rather than a word."""
-    if len(piece) == 1 and piece[0].kind is Kind.WORD and not _is_long_word(piece[0]):
+    if len(piece) == 1 and piece[0].kind is Kind.WORD and not is_long_word(piece[0]):
         return scalar(parse_expression(piece))
     return _value(piece)
-
-
-def _label(piece: list[Token]) -> tuple[str, str]:
-    """The name on the left of `=`, and the variable if it is a function's; "" for no name."""
-    texts = [t.text for t in piece]
-    is_call = texts[-3:-2] == ["("] and piece[0].kind is piece[-2].kind is Kind.NAME
-    if is_call and _is_function_name(piece[:-3]):
-        return "".join(texts[:-3]), texts[-2]
-    if "not" not in texts and all(
-        t.kind is Kind.TEXT or _is_long_word(t) or t.text in (".", "-") for t in piece
-    ):
-        return " ".join(texts).lower(), ""
-    try:
-        side = _side(piece)
-    except Unsupported:
-        return ("" if "not" in texts else " ".join(texts)), ""
-    match side:
-        case Scalar(ex.Sym(name)):
-            return name, ""
-        case Scalar(tree) if _is_label(tree):
-            return " ".join(texts), ""
-        case Ratio(parts) if all(ex.symbols(part) for part in parts):
-            return " ".join(texts), ""
-        case Several(Form.TUPLE, items) if all(
-            isinstance(item, Scalar) and isinstance(item.expr, ex.Sym) for item in items
-        ):
-            return " ".join(texts), ""
-        case Text(words) if "not" not in texts:
-            return words, ""
-    return "", ""
-
-
-def _is_function_name(piece: list[Token]) -> bool:
-    r"""`f`, `f'`, `f_n` or `f^{-1}` before its argument in brackets."""
-    rest = [t.text for t in piece[1:]]
-    if rest in ([], ["^", "{", "-", "1", "}"]):
-        return True
-    return rest[0] in ("'", "_") and all(
-        t.text in ("'", "{", "}") or t.kind in (Kind.NAME, Kind.NUMBER) for t in piece[2:]
-    )
-
-
-def _is_label(tree: ex.Expr) -> bool:
-    r"""Names that are no single letter: `AB`, `f(2)`, `|AB|`, `\sin\theta`, `\frac{dy}{dx}`."""
-    match tree:
-        case ex.Func(name, _) if name.endswith("()"):
-            return True
-        case ex.Func("abs", (inner,)):
-            return not isinstance(inner, ex.Sym) and _is_label(inner)
-        case ex.Func(_, (ex.Sym(),)):
-            return True
-        case ex.Mul(factors):
-            return all(isinstance(f, ex.Sym) and f.name.isupper() for f in factors)
-        case ex.Div(ex.Mul((ex.Sym("d"), ex.Sym())), ex.Mul((ex.Sym("d"), ex.Sym()))):
-            return True
-        case ex.Div(ex.Mul() as top, ex.Mul() as bottom):
-            return _is_label(top) and _is_label(bottom)
-    return False
-
-
-def _is_long_word(token: Token) -> bool:
-    return token.kind is Kind.WORD and len(token.text) > _PRODUCT_LETTERS
 
 
 def _enclosed(tokens: list[Token]) -> Value | None:

@@ -190,7 +190,7 @@ def _known_unit(words: list[str]) -> Unit | None:
             continue
         if word in ("/", "per"):
             sign = -1
-        elif word in ("^", "**"):
+        elif word == "^" and items:
             power, at = _exponent(words, at)
             items[-1] = (items[-1][0], items[-1][1] * power)
         elif word.lower() in _POWER_WORDS:
