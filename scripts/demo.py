@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -95,18 +96,21 @@ def main() -> int:
 
 
 def _table(verdicts: list[Verdict]) -> Table:
-    table = Table("checker", "case", "score", "outcome", "why", "ms", "isolation")
+    isolation = next(v.isolation for v in verdicts if v.isolation != "none")
+    table = Table(box=SIMPLE_HEAD, caption=f"programs ran in: {isolation}")
+    for heading in ("checker", "score", "outcome"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("ms", justify="right", no_wrap=True)
+    table.add_column("completion, and why")
     for (name, case, _, _), verdict in zip(CASES, verdicts, strict=True):
         score = "null" if verdict.score is None else f"{verdict.score:g}"
         colour = COLOURS[verdict.fault]
         table.add_row(
             name,
-            case,
             f"[{colour}]{score}[/]",
             f"[{colour}]{verdict.outcome}[/]",
-            escape(verdict.explanation),
             f"{1000 * verdict.usage.run_s:.1f}",
-            verdict.isolation,
+            f"{case}\n[dim]{escape(verdict.explanation)}[/]",
         )
     return table
 
