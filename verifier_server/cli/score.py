@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
@@ -13,11 +13,9 @@ import typer
 
 from verifier_server.cli.serve import UnsafeNoSandbox
 from verifier_server.cli.terminal import stderr, stdout
-from verifier_server.errors import ConfigError
 
 if TYPE_CHECKING:
     from verifier_server.cli.rows import Row
-    from verifier_server.client import VerifierClient
     from verifier_server.verdict import Verdict
 
 _EACH_SHOWN = 20  # up to so many items every verdict is printed, beyond only the summary
@@ -50,14 +48,16 @@ def score(
 
     Exits with 1 if any item has no score: a line that is no item, a task or service at fault.
     """
+    from verifier_server.cli.scoring import open_client, verdicts_of
+
     rows = _rows(file, checker, completion, params)
     with ExitStack() as stack:
         sinks: list[TextIO] = [sys.stdout] if as_json else []
         if output:
             sinks.append(stack.enter_context(output.open("w", encoding="utf-8")))
-        client = stack.enter_context(_client(url, api_key, unsafe_no_sandbox))
+        client = stack.enter_context(open_client(url, api_key, unsafe_no_sandbox=unsafe_no_sandbox))
         verdicts = []
-        for verdict in _in_order(_with_progress(_stream(client, rows), len(rows))):
+        for verdict in verdicts_of(client, rows, "scoring"):
             verdicts.append(verdict)
             for sink in sinks:
                 sink.write(json.dumps(verdict.model_dump(mode="json"), allow_nan=False) + "\n")
@@ -67,7 +67,8 @@ def score(
 
 
 def _rows(file: str | None, checker: str | None, completion: str | None, params: str) -> list[Row]:
-    from verifier_server.cli.rows import Row, read_rows
+    from verifier_server.cli.rows import Row
+    from verifier_server.cli.scoring import rows_of
 
     if (file is None) == (checker is None):
         raise typer.BadParameter("give either a FILE or --checker and --completion")
@@ -79,65 +80,7 @@ def _rows(file: str | None, checker: str | None, completion: str | None, params:
         except ValueError as error:
             raise typer.BadParameter(f"--params is not JSON: {error}") from error
         return [Row(1, {"checker": checker, "completion": completion, "params": given})]
-    if file == "-":
-        return read_rows(sys.stdin.buffer)
-    try:
-        with open(file, "rb") as lines:
-            return read_rows(lines)
-    except OSError as error:
-        raise ConfigError(f"can't read {file}: {error.strerror}") from error
-
-
-@contextmanager
-def _client(
-    url: str | None, api_key: str | None, unsafe_no_sandbox: bool
-) -> Iterator[VerifierClient]:
-    from verifier_server.client import LocalServer, VerifierClient
-
-    if url is not None:
-        with VerifierClient(url, api_key=api_key) as client:
-            yield client
-        return
-    arguments = ["--unsafe-no-sandbox"] if unsafe_no_sandbox else []
-    with LocalServer(arguments) as server, VerifierClient(server.url) as client:
-        yield client
-
-
-def _stream(client: VerifierClient, rows: Sequence[Row]) -> Iterator[Verdict]:
-    """The verdicts as they fall due, `index` the row's; rows without an item come first."""
-    good = [index for index, row in enumerate(rows) if row.item is not None]
-    yield from (row.rejected(index) for index, row in enumerate(rows) if row.item is None)
-    items = [row.item for row in rows if row.item is not None]
-    for verdict in client.score_stream(items):
-        yield verdict.model_copy(update={"index": good[verdict.index]})
-
-
-def _with_progress(verdicts: Iterator[Verdict], total: int) -> Iterator[Verdict]:
-    """The same verdicts, with a bar beside them where a person watches."""
-    from rich.progress import track
-
-    console = stderr()
-    return iter(
-        track(
-            verdicts,
-            "scoring",
-            total=total,
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
-    )
-
-
-def _in_order(verdicts: Iterator[Verdict]) -> Iterator[Verdict]:
-    """The same by `index`, each as soon as all before it are there."""
-    waiting: dict[int, Verdict] = {}
-    next_index = 0
-    for verdict in verdicts:
-        waiting[verdict.index] = verdict
-        while next_index in waiting:
-            yield waiting.pop(next_index)
-            next_index += 1
+    return rows_of(file)
 
 
 def _summarise(rows: Sequence[Row], verdicts: Sequence[Verdict], *, to_stdout: bool) -> None:
