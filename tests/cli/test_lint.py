@@ -46,11 +46,11 @@ def test_good_references_pass_whatever_else_their_lines_hold(service: FakeServic
 
 def test_faults_of_the_service_are_told_apart_from_bad_references(service: FakeService) -> None:
     def answer(exchange: Any) -> None:
-        kinds = [BROKEN if item["params"] else BAD for item in exchange.items]
+        kinds = [BROKEN if item["params"]["answer"] else BAD for item in exchange.items]
         exchange.lines([fault(n, exchange.items[n]) | kind for n, kind in enumerate(kinds)])
 
     service.always = answer
-    rows = [{"checker": "exact", "params": {}}, {"checker": "exact", "params": {"answer": "4"}}]
+    rows = [{"checker": "exact", "params": {"answer": answer}} for answer in ("", "4")]
     result = lint("--url", service.url, rows=rows)
     assert result.exit_code == 1
     assert "line 1: no gold" in result.stdout
