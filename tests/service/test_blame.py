@@ -62,8 +62,11 @@ async def test_a_worker_killed_from_outside_once_costs_nothing(
     assert verdict.score == 1
 
 
-async def test_workers_killed_from_outside_again_and_again_are_no_zero(service: Service) -> None:
-    verdict = await judge(service, "killed")
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM", "SIGINT"])
+async def test_workers_killed_from_outside_again_and_again_are_no_zero(
+    service: Service, name: str
+) -> None:
+    verdict = await judge(service, f"signal {name}")
     assert (verdict.score, verdict.outcome) == (None, Outcome.CHECKER_ERROR)
 
 

@@ -76,6 +76,7 @@ class Board:
         )
 
     def close(self) -> None:
-        """Frees the page and its descriptor."""
-        self._page.close()
-        os.close(self.fd)
+        """Frees the page and its descriptor. Idempotent."""
+        if not self._page.closed:
+            self._page.close()
+            os.close(self.fd)

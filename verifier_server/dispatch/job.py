@@ -24,6 +24,7 @@ class Job:
         canary: a task that the same checker must accept.
         patience_s: how long the caller waits in all.
         crashes: workers that died over it.
+        waits: whether it is in the queue, in no worker's hands.
     """
 
     task: Task
@@ -31,6 +32,7 @@ class Job:
     future: asyncio.Future[Judged]
     patience_s: float = math.inf
     crashes: int = 0
+    waits: bool = False
     submitted_s: float = field(default_factory=time.monotonic)
 
     @property
@@ -38,11 +40,20 @@ class Job:
         """When the caller's patience ends (monotonic)."""
         return self.submitted_s + self.patience_s
 
+    @property
+    def is_overdue(self) -> bool:
+        """Whether the caller's patience has ended."""
+        return time.monotonic() >= self.due_s
+
     def finish(self, judgement: Judgement, run_s: float = 0.0) -> None:
         """Answers, unless the caller has gone."""
         if not self.future.done():
             queue_s = max(0.0, time.monotonic() - self.submitted_s - run_s)
             self.future.set_result(Judged(judgement, queue_s, run_s))
+
+    def cancel(self) -> None:
+        """Answers that nobody will judge it any more."""
+        self.finish(Judgement.unscored(Outcome.CANCELLED, "the service is stopping"))
 
     def had_its_time(self, started_s: float) -> bool:
         """Whether the run that the caller's deadline ended was given nearly all of it."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 from collections import deque
+from collections.abc import Coroutine
 from dataclasses import dataclass
 
 from verifier_server.checkers.base import Resource
@@ -14,6 +16,8 @@ from verifier_server.dispatch.slot import Slot
 from verifier_server.errors import Overloaded
 from verifier_server.telemetry.metrics import QueueStats
 from verifier_server.verdict import Judgement, Outcome
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,26 +46,29 @@ class Lane:
     def __init__(self, config: LaneConfig, nursery: Nursery) -> None:
         self.config = config
         self._pending: deque[Job] = deque()
+        self._unfinished: set[Job] = set()
         self._arrived = asyncio.Event()
         self._slots = [
             Slot(self, nursery, config.memory_bytes, config.worker_items)
             for _ in range(config.workers)
         ]
-        self._runs: list[asyncio.Task[None]] = []
+        self._runs: dict[Slot, asyncio.Task[None]] = {}
+        self._is_stopped = False
 
     async def start(self) -> None:
         """Starts the workers."""
         for slot in self._slots:
             await slot.open()
-        self._runs = [asyncio.create_task(slot.run()) for slot in self._slots]
+            self._keep_running(slot, slot.run())
 
     async def stop(self) -> None:
-        """Stops judging; what was not judged is answered as cancelled."""
-        for run in self._runs:
+        """Stops judging; what was not judged, or comes later, is answered as cancelled."""
+        self._is_stopped = True
+        for run in self._runs.values():
             run.cancel()
-        await asyncio.gather(*self._runs, return_exceptions=True)
-        for job in (*self._pending, *(job for slot in self._slots for job in slot.held.values())):
-            job.finish(Judgement.unscored(Outcome.CANCELLED, "the service is stopping"))
+        await asyncio.gather(*self._runs.values(), return_exceptions=True)
+        for job in list(self._unfinished):
+            job.cancel()
         for slot in self._slots:
             await slot.close()
 
@@ -79,6 +86,12 @@ class Lane:
 
     def submit(self, job: Job) -> None:
         """Queues a job."""
+        if self._is_stopped:
+            job.cancel()
+            return
+        self._unfinished.add(job)
+        job.future.add_done_callback(lambda _: self._unfinished.discard(job))
+        job.waits = True
         self._pending.append(job)
         if math.isfinite(job.patience_s):
             timer = asyncio.get_running_loop().call_later(job.patience_s, self._expire, job)
@@ -87,7 +100,11 @@ class Lane:
 
     def give_back(self, jobs: list[Job]) -> None:
         """Puts jobs that a worker did not begin at the head of the queue."""
-        self._pending.extendleft(reversed(jobs))
+        for job in reversed(jobs):
+            job.waits = True
+            self._pending.appendleft(job)
+            if job.is_overdue:
+                job.give_up()
         self._arrived.set()
 
     async def take(self) -> list[Job]:
@@ -98,26 +115,20 @@ class Lane:
         return jobs
 
     def take_now(self, room: int) -> list[Job]:
-        """A slot's fair share of the waiting jobs, at most `room`; maybe none.
-
-        A job that crashed a worker is taken alone, so that it can't take others along.
-        """
+        """A slot's fair share of the waiting jobs, at most `room`; maybe none."""
         share = min(room, -(-len(self._pending) // len(self._slots)))
         jobs: list[Job] = []
         while self._pending and len(jobs) < share:
-            if self._pending[0].crashes and jobs:
-                break
             job = self._pending.popleft()
+            job.waits = False
             if not job.future.done():
                 jobs.append(job)
-                if job.crashes:
-                    break
         return jobs
 
     @property
     def is_ready(self) -> bool:
         """Whether every slot serves."""
-        return bool(self._runs) and not any(run.done() for run in self._runs)
+        return bool(self._runs) and not any(run.done() for run in self._runs.values())
 
     def stats(self) -> QueueStats:
         """The lane's state now."""
@@ -131,5 +142,20 @@ class Lane:
 
     def _expire(self, job: Job) -> None:
         """The caller's patience has ended. A job that runs is its slot's to end."""
-        if job in self._pending:
+        if job.waits:
             job.give_up()
+
+    def _keep_running(self, slot: Slot, run: Coroutine[None, None, None]) -> None:
+        self._runs[slot] = asyncio.create_task(run)
+        self._runs[slot].add_done_callback(lambda run: self._on_end(slot, run))
+
+    def _on_end(self, slot: Slot, run: asyncio.Task[None]) -> None:
+        """A slot that met a bug of ours must not leave its callers waiting for ever."""
+        if run.cancelled():
+            return
+        error = run.exception()
+        log.error("a slot of queue %r failed", self.config.resource, exc_info=error)
+        why = f"the dispatcher failed: {type(error).__name__}: {error}"
+        for job in slot.abandon():
+            job.finish(Judgement.unscored(Outcome.CHECKER_ERROR, why))
+        self._keep_running(slot, slot.run_anew())

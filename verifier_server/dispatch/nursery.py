@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import json
 import os
 import socket
@@ -24,16 +25,16 @@ _SECRETS = ("VERIFIER_API_KEYS",)
 
 
 class Worker:
-    """A live worker: where to send tasks, what it is at, and its exit status once dead.
+    """A worker: where to send tasks, what it is at, and its exit status once dead.
 
-    `died` resolves to the exit status (negative: minus the signal), or to None if the
-    zygote died first and nobody knows.
+    `number` names it between supervisor and zygote. `died` resolves to the exit status
+    (negative: minus the signal), or to None if the zygote died first and nobody knows.
     """
 
     def __init__(
-        self, pid: int, board: Board, streams: tuple[asyncio.StreamReader, asyncio.StreamWriter]
+        self, number: int, board: Board, streams: tuple[asyncio.StreamReader, asyncio.StreamWriter]
     ) -> None:
-        self.pid = pid
+        self.number = number
         self.board = board
         self.died: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
         self._reader, self._writer = streams
@@ -56,8 +57,13 @@ class Worker:
         self._header = None
         return number, unpack(body)
 
+    def set_died(self, status: int | None) -> None:
+        """Tells all who wait for its death; none may be left, where a stop cut their wait."""
+        if not self.died.done():
+            self.died.set_result(status)
+
     async def close(self) -> None:
-        """Lets go of it; a worker that is still alive ends when it sees that."""
+        """Lets go of it; a worker that is still alive ends when it sees that. Idempotent."""
         self._writer.close()
         self.board.close()
         with contextlib.suppress(ConnectionError):
@@ -71,15 +77,17 @@ class Nursery:
         self._arguments = (sandbox, log_level.upper())
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
-        self._replies: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        self._is_warm: asyncio.Future[bool]
         self._workers: dict[int, Worker] = {}
-        self._lock = asyncio.Lock()
+        self._numbers = itertools.count(1)
+        self._starting = asyncio.Lock()
 
     async def start(self) -> None:
         """Starts the zygote and waits until it is warm.
 
         Raises:
             ConfigError: it died or was not ready in time; its output says why.
+            OSError: this process is out of descriptors, memory or processes.
         """
         await self._bury()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -96,39 +104,42 @@ class Nursery:
                 env={key: value for key, value in os.environ.items() if key not in _SECRETS},
                 start_new_session=True,
             )
-        self._control, self._replies = ours, asyncio.Queue()
-        asyncio.get_running_loop().add_reader(ours, self._hear)
-        reply = await asyncio.wait_for(self._replies.get(), _START_TIMEOUT_S)
-        if "ready" not in reply:
+        loop = asyncio.get_running_loop()
+        self._control, self._is_warm = ours, loop.create_future()
+        loop.add_reader(ours, self._hear)
+        late = loop.call_later(_START_TIMEOUT_S, self._hang_up)
+        try:
+            is_warm = await self._is_warm
+        finally:
+            late.cancel()
+        if not is_warm:
             raise ConfigError(
-                "the process that workers are forked from died at its start",
+                "the process that workers are forked from died at its start, or was not ready "
+                f"within {_START_TIMEOUT_S:g} s",
                 remedy="its error is in the log above",
             )
 
     async def spawn(self, memory_bytes: int | None) -> Worker:
-        """A new worker."""
-        async with self._lock:
+        """A new worker; if it can't live, its `died` tells. Raises as `start`."""
+        async with self._starting:
             if self._control is None:
                 await self.start()
-            ours, theirs = socket.socketpair()
+        ours, theirs = socket.socketpair()
+        with theirs:
             board = Board.new()
-            with theirs:
-                message = json.dumps({"spawn": True, "memory_bytes": memory_bytes}).encode()
-                assert self._control is not None
-                socket.send_fds(self._control, [message], [theirs.fileno(), board.fd])
             streams = await asyncio.open_connection(sock=ours)
-            reply = await self._replies.get()
-            worker = Worker(reply.get("spawned", 0), board, streams)
-            if "spawned" in reply:
-                self._workers[worker.pid] = worker
+            worker = Worker(next(self._numbers), board, streams)
+            message = {"spawn": worker.number, "memory_bytes": memory_bytes}
+            if self._tell(message, theirs.fileno(), board.fd):
+                self._workers[worker.number] = worker
             else:
-                worker.died.set_result(None)
-            return worker
+                worker.set_died(None)
+        return worker
 
     async def kill(self, worker: Worker) -> None:
         """Kills a worker and returns when it is dead."""
-        if not worker.died.done() and self._control is not None:
-            self._control.send(json.dumps({"kill": worker.pid}).encode())
+        if not worker.died.done():
+            self._tell({"kill": worker.number})
         await worker.died
         await worker.close()
 
@@ -148,6 +159,17 @@ class Nursery:
             self._process.kill()
             await asyncio.to_thread(self._process.wait)
 
+    def _tell(self, message: dict[str, Any], *fds: int) -> bool:
+        """Sends the zygote a message; False if it is gone."""
+        if self._control is None:
+            return False
+        try:
+            socket.send_fds(self._control, [json.dumps(message).encode()], fds)
+        except ConnectionError:
+            self._hang_up()
+            return False
+        return True
+
     def _hear(self) -> None:
         assert self._control is not None
         try:
@@ -158,10 +180,10 @@ class Nursery:
             self._hang_up()
             return
         message = json.loads(data)
-        if "died" not in message:
-            self._replies.put_nowait(message)
+        if "ready" in message:
+            self._settle_start(warm=True)
         elif worker := self._workers.pop(message["died"], None):
-            worker.died.set_result(message["status"])
+            worker.set_died(message["status"])
 
     def _hang_up(self) -> None:
         if self._control is None:
@@ -169,7 +191,11 @@ class Nursery:
         asyncio.get_running_loop().remove_reader(self._control)
         self._control.close()
         self._control = None
+        self._settle_start(warm=False)
         for worker in self._workers.values():
-            worker.died.set_result(None)
+            worker.set_died(None)
         self._workers.clear()
-        self._replies.put_nowait({"gone": True})
+
+    def _settle_start(self, *, warm: bool) -> None:
+        if not self._is_warm.done():
+            self._is_warm.set_result(warm)

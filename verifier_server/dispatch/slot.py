@@ -13,6 +13,7 @@ import itertools
 import logging
 import signal
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from verifier_server.checkers.runtime import Task
@@ -38,12 +39,23 @@ _POLL_S = 0.25
 _RETRY_S = 1.0
 
 
+# What a worker can die of by its own computing; any other signal was sent from outside.
+_CRASHES = frozenset(
+    {signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal.SIGSYS}
+)
+
+
 class WorkerLost(Exception):
     """The worker died, or hung and was killed, before it answered. `status` as in Worker."""
 
     def __init__(self, why: str, status: int | None = None) -> None:
         super().__init__(why)
         self.status = status
+
+    @property
+    def is_from_outside(self) -> bool:
+        """Whether somebody killed the worker, or the workers' parent."""
+        return self.status is None or (self.status < 0 and -self.status not in _CRASHES)
 
 
 class Slot:
@@ -67,13 +79,14 @@ class Slot:
         self._numbers = itertools.count(1)
         self._worker: Worker
         self._heard_s = 0.0
+        self._at_issue: Job | None = None
 
     async def open(self) -> None:
         """Gets a worker, however long it takes."""
         while True:
             try:
                 self._worker = await self._nursery.spawn(self._memory_bytes)
-            except ConfigError as error:
+            except (ConfigError, OSError) as error:
                 log.error("no worker: %s", error)
                 await asyncio.sleep(_RETRY_S)
             else:
@@ -83,6 +96,13 @@ class Slot:
     async def close(self) -> None:
         """Lets go of the worker."""
         await self._worker.close()
+
+    def abandon(self) -> list[Job]:
+        """Lets go of all its jobs: those that the worker has, and the one being settled."""
+        jobs = [*self.held.values(), *filter(None, [self._at_issue])]
+        self.held.clear()
+        self._at_issue = None
+        return jobs
 
     async def run(self) -> None:
         """Judges until cancelled."""
@@ -98,6 +118,11 @@ class Slot:
                 await self.open()
                 judged = 0
 
+    async def run_anew(self) -> None:
+        """Judges on, with another worker, after a failure of ours."""
+        await self._replace()
+        await self.run()
+
     def _hand_over(self, jobs: list[Job]) -> None:
         if not self.held:
             self._heard_s = time.monotonic()
@@ -107,6 +132,7 @@ class Slot:
 
     async def _attend(self) -> None:
         """Waits for one thing to happen to the held jobs, and deals with it."""
+        self._at_issue = None
         try:
             answer = await self._answer(_STALL_S if len(self.held) > 1 else self._time_left_s())
         except WorkerLost as lost:
@@ -116,11 +142,15 @@ class Slot:
             await self._see_to_stall()
             return
         number, body = answer
-        job = self.held.pop(number, None)
-        if job:
+        if job := self._take_out(number):
             await self._conclude(job, body)
         if self.held:
             self._hand_over(self._lane.take_now(self._lane.config.window - len(self.held)))
+
+    def _take_out(self, number: int) -> Job | None:
+        """The held job of that number, which is now ours to settle."""
+        self._at_issue = self.held.pop(number, None)
+        return self._at_issue
 
     async def _answer(self, timeout_s: float) -> tuple[int, dict[str, Any]] | None:
         """The worker's next answer; None if none comes in time. Raises WorkerLost."""
@@ -176,9 +206,9 @@ class Slot:
     async def _end(self, job: Job, reading: Reading, why: str) -> None:
         """Kills the worker that runs `job`, which is judged by what an inquest finds."""
         run_s = time.monotonic() - reading.started_s
-        del self.held[reading.task]
+        self._take_out(reading.task)
         await self._replace()
-        if time.monotonic() >= job.due_s and not job.had_its_time(reading.started_s):
+        if job.is_overdue and not job.had_its_time(reading.started_s):
             job.give_up()
             return
         blame = Judgement.reject(Outcome.TIME_LIMIT, f"judging this completion: {why}")
@@ -186,11 +216,11 @@ class Slot:
 
     async def _mourn(self, lost: WorkerLost) -> None:
         """The worker died by itself: by a task, or by somebody's hand."""
-        job = self.held.pop(self._worker.board.read().task, None)
+        job = self._take_out(self._worker.board.read().task)
         await self._revive()
         if job is None or self._try_again(job):
             return
-        if lost.status in (None, -signal.SIGKILL):
+        if lost.is_from_outside:
             why = f"two workers were killed from outside while they judged this ({lost})"
             job.finish(Judgement.unscored(Outcome.CHECKER_ERROR, why))
             return
@@ -199,11 +229,11 @@ class Slot:
         job.finish(await self._inquest(job, blame))
 
     def _try_again(self, job: Job) -> bool:
-        """Whether the job gets a second chance, on a fresh worker of its own."""
+        """Whether the job gets a second chance, as the first on the fresh worker at hand."""
         job.crashes += 1
         if job.crashes > 1:
             return False
-        self._lane.give_back([job])
+        self._hand_over([job])
         return True
 
     async def _replace(self) -> None:
@@ -225,7 +255,8 @@ class Slot:
     async def _inquest(self, job: Job, blame: Judgement) -> Judgement:
         """`blame`, unless the reference or the checker turns out to be at fault."""
         try:
-            reference = await self._ask(job.task, lint=True)
+            # Without the completion, which must not have a part in what the reference does.
+            reference = await self._ask(replace(job.task, completion=""), lint=True)
         except WorkerLost as lost:
             why = f"the reference can't be prepared: {lost}"
             return Judgement.unscored(Outcome.BAD_REFERENCE, why)

@@ -6,11 +6,12 @@ other end of the socket kills it and forks another.
 
 from __future__ import annotations
 
+import contextlib
 import resource
 import socket
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 from verifier_server.checkers.runtime import CheckRuntime
 from verifier_server.dispatch.board import Board
@@ -37,6 +38,12 @@ def work(sock: socket.socket, board: Board, runtime: CheckRuntime, limits: Worke
     if limits.memory_bytes is not None:
         resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
     stream = sock.makefile("rb")
+    # A broken pipe: the supervisor closed its end while a task ran.
+    with contextlib.suppress(ConnectionError):
+        _serve(sock, stream, board, runtime)
+
+
+def _serve(sock: socket.socket, stream: BinaryIO, board: Board, runtime: CheckRuntime) -> None:
     while header := stream.read(HEADER.size):
         size, number = HEADER.unpack(header)
         # Taken up before it is read: a frame that kills its reader must have an owner.

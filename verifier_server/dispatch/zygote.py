@@ -4,12 +4,13 @@ A fork of it is warm at once (a few milliseconds instead of the second that impo
 takes), so that killing a worker costs next to nothing. It is single-threaded, which makes
 the fork safe, and does nothing but fork, kill and report deaths:
 
-    supervisor -> zygote   {"spawn": true, "memory_bytes": n|null} with [socket, board] fds
-                           {"kill": pid}
-    zygote -> supervisor   {"ready": true}   {"spawned": pid}   {"died": pid, "status": n}
+    supervisor -> zygote   {"spawn": number, "memory_bytes": n|null} with [socket, board] fds
+                           {"kill": number}
+    zygote -> supervisor   {"ready": true}   {"died": number, "status": n}
 
-Since it is the parent, a pid that it is told to kill is its own child's or already reaped,
-never a stranger's. Workers die with it, and it dies with the supervisor.
+The supervisor numbers the workers. Since the zygote is their parent and alone knows their
+pids, what it kills is its own child or already reaped, never a stranger. Workers die with
+it, and it dies with the supervisor.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Zygote:
     def __init__(self, control: socket.socket, runtime: CheckRuntime) -> None:
         self._control = control
         self._runtime = runtime
-        self._children: set[int] = set()
+        self._pids: dict[int, int] = {}
 
     def serve(self) -> None:
         """Blocks until the supervisor is gone, then takes the workers along."""
@@ -52,7 +53,7 @@ class Zygote:
             selector.register(wake, selectors.EVENT_READ)
             while self._step({key.fd for key, _ in selector.select()}, wake):
                 pass
-        for pid in self._children:
+        for pid in self._pids.values():
             os.kill(pid, signal.SIGKILL)
 
     def _step(self, readable: set[int], wake: int) -> bool:
@@ -69,18 +70,17 @@ class Zygote:
 
     def _obey(self, message: dict[str, Any], fds: list[int]) -> None:
         if "spawn" in message:
-            self._spawn(WorkerLimits(message["memory_bytes"]), *fds)
-        elif message["kill"] in self._children:
-            os.kill(message["kill"], signal.SIGKILL)
+            self._spawn(message["spawn"], WorkerLimits(message["memory_bytes"]), *fds)
+        elif message["kill"] in self._pids:
+            os.kill(self._pids[message["kill"]], signal.SIGKILL)
 
-    def _spawn(self, limits: WorkerLimits, sock_fd: int, board_fd: int) -> None:
+    def _spawn(self, number: int, limits: WorkerLimits, sock_fd: int, board_fd: int) -> None:
         pid = os.fork()
         if pid == 0:
             self._become_worker(limits, sock_fd, board_fd)
         os.close(sock_fd)
         os.close(board_fd)
-        self._children.add(pid)
-        self._tell({"spawned": pid})
+        self._pids[number] = pid
 
     def _become_worker(self, limits: WorkerLimits, sock_fd: int, board_fd: int) -> None:
         """Never returns: a worker must not run on into its parent's loop."""
@@ -89,6 +89,7 @@ class Zygote:
             die_with_parent()
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # else it looks like a failed check
             self._control.close()
             work(socket.socket(fileno=sock_fd), Board(board_fd), self._runtime, limits)
             status = 0
@@ -98,11 +99,11 @@ class Zygote:
             os._exit(status)
 
     def _reap(self) -> None:
-        for pid in list(self._children):
+        for number, pid in list(self._pids.items()):
             done, status = os.waitpid(pid, os.WNOHANG)
             if done:
-                self._children.discard(pid)
-                self._tell({"died": pid, "status": os.waitstatus_to_exitcode(status)})
+                del self._pids[number]
+                self._tell({"died": number, "status": os.waitstatus_to_exitcode(status)})
 
     def _tell(self, message: dict[str, Any]) -> None:
         self._control.send(json.dumps(message).encode())

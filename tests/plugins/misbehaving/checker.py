@@ -55,8 +55,8 @@ def misbehave(how: str) -> None:
             time.sleep(float(argument))
         case "segfault":
             os.kill(os.getpid(), signal.SIGSEGV)
-        case "killed":
-            os.kill(os.getpid(), signal.SIGKILL)
+        case "signal":
+            os.kill(os.getpid(), signal.Signals[argument])
         case "killed-once":
             if not Path(argument).exists():
                 Path(argument).touch()
