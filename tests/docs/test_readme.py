@@ -68,7 +68,7 @@ def test_serve_is_a_command() -> None:
 
 def test_the_demo_scores_trains_and_stops(tmp_path: Path) -> None:
     shorten = ["warm_start.max_steps=2", "warm_start.evaluate_from=2", "train.steps=1"]
-    shorten += ["evaluate.max_problems=8", f"out={tmp_path}"]
+    shorten += ["rollout.prompts_per_step=2", "evaluate.max_problems=8", f"out={tmp_path}"]
     printed = run([sys.executable, "scripts/demo.py", *shorten])
     for word in ("accepted", "wrong_answer", "bad_reference", "time_limit", "is stopped"):
         assert word in printed
