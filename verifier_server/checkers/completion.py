@@ -9,7 +9,7 @@ import re
 
 _CLOSE = "</think>"
 # A quoted tag is a mention: a program that prints one, a sentence about one.
-_OPEN = re.compile(r"""(?<!["'`])<think>""")
+_OPEN = re.compile(r"""<think>(?<!["'`]<think>)""")
 
 
 def after_think(completion: str) -> str | None:

@@ -8,6 +8,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.checkers.math.conftest import ask
+from verifier_server.checkers.math import numerals
+from verifier_server.checkers.math.parse import parse, parse_tokens
+from verifier_server.checkers.math.tokens import tokenize
 
 _rationals = st.fractions(min_value=-1000, max_value=1000, max_denominator=400)
 _settings = settings(max_examples=150, deadline=None)
@@ -172,3 +175,22 @@ def test_lists_and_sets_forget_order_and_tuples_do_not(items: list[int], random:
     assert ask(f"\\boxed{{({answer})}}", f"({gold})").score == (items == shuffled)
     assert ask(f"\\boxed{{{answer}}}", gold, list_order="kept").score == (items == shuffled)
     assert ask(f"\\boxed{{{answer}, 100}}", gold).score == 0
+
+
+_digits = st.from_regex(r"[0-9]{1,20}", fullmatch=True)
+_plain = st.one_of(
+    st.from_regex(r"-?([0-9]{1,20}(\.[0-9]{1,9})?|\.[0-9]{1,9})", fullmatch=True),
+    st.from_regex(r"-?[1-9][0-9]{0,2}(,[0-9]{3}){1,4}", fullmatch=True),
+    st.builds("{}{}/{}".format, st.sampled_from(["", "-"]), _digits, _digits),
+    st.builds(
+        r"{}\{}{{{}{}}}{{{}}}".format, st.sampled_from(["", "-"]),
+        st.sampled_from(["frac", "dfrac", "tfrac"]), st.sampled_from(["", "-"]), _digits, _digits,
+    ),
+)  # fmt: skip
+
+
+@given(_plain)
+@_settings
+def test_plain_numbers_are_read_as_the_grammar_reads_them(text: str) -> None:
+    assert numerals.plain(text) is not None
+    assert parse(text) == parse_tokens(tokenize(text))

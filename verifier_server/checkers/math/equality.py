@@ -35,6 +35,8 @@ def match(gold: Value, answer: Value, policy: Policy) -> Match:
     Raises:
         TooLarge: the answer can't be evaluated within bounds.
     """
+    if isinstance(gold, Scalar) and isinstance(answer, Scalar):
+        return scalars.match_scalars(gold.expr, answer.expr, policy)
     if gold == answer:
         return YES
     wrapped = _match_wrapped(gold, answer, policy)

@@ -58,8 +58,9 @@ def rational(expr: Expr) -> Fraction | None:
         TooLarge: it would take more than `MAX_BITS` or `MAX_WORK`.
         Undefined: it divides by zero.
     """
-    if isinstance(expr, ex.Num):
-        return expr.value
+    plain = ex.plain_value(expr)
+    if plain is not None:
+        return plain
     try:
         return _Evaluator(None).value(expr)
     except Irrational:

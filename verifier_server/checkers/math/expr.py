@@ -241,6 +241,17 @@ def as_number(expr: Expr) -> Fraction | None:
     return None if inner is None else -inner
 
 
+def plain_value(expr: Expr) -> Fraction | None:
+    """The value of a literal or a fraction of two, with signs; None for anything else."""
+    if isinstance(expr, Neg):
+        inner = plain_value(expr.arg)
+        return None if inner is None else -inner
+    if not isinstance(expr, Div):
+        return expr.value if isinstance(expr, Num) else None
+    num, den = as_number(expr.num), as_number(expr.den)
+    return num / den if num is not None and den else None
+
+
 def _power_of_ten(factor: Fraction) -> int | None:
     return next((n for n in range(-12, 13) if factor == Fraction(10) ** n), None)
 

@@ -85,6 +85,8 @@ def _read_gold(text: str, policy: Policy) -> Gold:
 
 
 def _checked(value: Value, policy: Policy) -> Value:
+    if isinstance(value, Scalar) and ex.plain_value(value.expr) is not None:
+        return value
     if not is_condition(value):
         value = equality.settled(value, policy)
     if isinstance(value, Scalar) and not scalars.infinite_sign(value.expr):

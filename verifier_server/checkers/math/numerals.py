@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -17,7 +18,37 @@ if TYPE_CHECKING:
 MAX_DIGITS = 4000
 MAX_EXPONENT = 9999
 _PERIOD_COMMANDS = frozenset({"overline", "bar", "dot"})
+_PLAIN = re.compile(
+    r"""(?P<sign>-?)(?:
+      (?P<number>\d{1,300}(?:\.\d{1,300})?|\.\d{1,300}|[1-9]\d{0,2}(?:,\d{3}){1,99})
+    | (?P<a>\d{1,300})/(?P<b>\d{1,300})
+    | \\[dt]?frac\{(?P<minus>-?)(?P<num>\d{1,300})\}\{(?P<den>\d{1,300})\}
+    )""",
+    re.VERBOSE | re.ASCII,
+)
 _REPEATS = 3  # 0.333… shows its period; 0.33… might go on as it likes
+
+
+def plain(text: str) -> Expr | None:
+    r"""The tree of `-5`, `1,024`, `0.25`, `3/8` or `-\frac{3}{8}`, which most answers are.
+
+    Just what the grammar makes of them, without tokens. None for everything else.
+    """
+    found = _PLAIN.fullmatch(text)
+    if found is None:
+        return None
+    sign, number, a, b, minus, num, den = found.groups()
+    if number is not None:
+        tree: Expr = literal(number.replace(",", ""))
+        return ex.Neg(tree) if sign else tree
+    if a is not None:
+        return ex.Div(_signed(sign, a), literal(b))
+    tree = ex.Div(_signed(minus, num), literal(den))
+    return ex.Neg(tree) if sign else tree
+
+
+def _signed(sign: str, digits: str) -> Expr:
+    return ex.Neg(literal(digits)) if sign else literal(digits)
 
 
 def literal(text: str) -> Num:

@@ -13,7 +13,7 @@ from verifier_server.checkers.math.faults import Malformed, Unsupported
 from verifier_server.checkers.math.grammar import parse_expression
 from verifier_server.checkers.math.labels import is_long_word, read_label
 from verifier_server.checkers.math.leaves import parse_leaf, scalar
-from verifier_server.checkers.math.numerals import literal
+from verifier_server.checkers.math.numerals import literal, plain
 from verifier_server.checkers.math.tokens import Kind, Token, tokenize
 from verifier_server.checkers.math.values import (
     EMPTY,
@@ -44,6 +44,9 @@ def parse(text: str, *, grouped_commas: bool = True) -> Value:
         Malformed: it is no mathematics.
         TooLarge: too long, or nested too deeply.
     """
+    number = plain(text) if grouped_commas else None
+    if number is not None:
+        return Scalar(number)
     return parse_tokens(tokenize(text, grouped_commas=grouped_commas))
 
 

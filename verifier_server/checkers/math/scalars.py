@@ -31,6 +31,9 @@ def match_scalars(gold: Expr, answer: Expr, policy: Policy) -> Match:
     Raises:
         TooLarge: the answer can't be evaluated within bounds.
     """
+    expected, found = ex.plain_value(gold), ex.plain_value(answer)
+    if expected is not None and expected == found:
+        return YES  # which most right answers are
     if gold == answer:
         return YES
     if ex.has_limiting(answer) and not ex.has_limiting(gold):
