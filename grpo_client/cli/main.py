@@ -49,6 +49,9 @@ def train(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on from the newest checkpoint in `out`.")
     ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Delete the checkpoints of an earlier run in `out`.")
+    ] = False,
 ) -> None:
     """Train a policy: sample, score, compare within groups, update."""
     with _errors_told():
@@ -60,7 +63,7 @@ def train(
             return
         from grpo_client.cli.train import run_training
 
-        run_training(settings, local=local, resume=resume)
+        run_training(settings, local=local, resume=resume, overwrite=overwrite)
 
 
 @app.command(name="eval")

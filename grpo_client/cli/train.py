@@ -21,7 +21,12 @@ from grpo_client.monitors.plot import plot_run
 from grpo_client.monitors.text import eval_line, step_line, terminal_curve
 from grpo_client.recipes import find_recipe
 from grpo_client.rollout.torch import TorchRollout
-from grpo_client.train.checkpoint import newest_checkpoint, restore, save_checkpoint
+from grpo_client.train.checkpoint import (
+    delete_checkpoints,
+    newest_checkpoint,
+    restore,
+    save_checkpoint,
+)
 from grpo_client.train.interrupt import StopRequest, stop_on_interrupt
 from grpo_client.train.loop import Trainer, train
 from grpo_client.train.metrics import StepMetrics
@@ -34,13 +39,14 @@ from verifier_server.client import ClientError
 _WARM, _PROBE, _FINAL = 20, 21, 22
 
 
-def run_training(config: Config, *, local: bool, resume: bool) -> None:
+def run_training(config: Config, *, local: bool, resume: bool, overwrite: bool) -> None:
     """Trains and evaluates; leaves checkpoints, metrics.jsonl and curve.png in `config.out`.
 
     Args:
         config: the whole run.
         local: start a verifier service for it.
         resume: go on from the newest checkpoint in `config.out`.
+        overwrite: delete the checkpoints of an earlier run there, and start anew.
 
     Raises:
         TrainerError, ClientError: with the remedy.
@@ -48,9 +54,9 @@ def run_training(config: Config, *, local: bool, resume: bool) -> None:
     """
     prepare_process(config)
     out = Path(config.out)
+    checkpoint = _starting_point(out, resume=resume, overwrite=overwrite)
     prompts, heldout = load_prompts(config.data)
     with open_reward(config.reward, [*prompts, *heldout], local=local) as reward:
-        checkpoint = _checkpoint_to_resume(out) if resume else None
         policy = load_policy(config, checkpoint)
         engine = TorchRollout(policy, config.rollout.max_rows)
         optimizer = _optimizer(config, policy.model)
@@ -73,7 +79,8 @@ class _Run:
         (self.out / "config.toml").write_text(to_toml(config))
         if fresh and config.warm_start.max_steps:
             self._warm_start()
-        before = self._evaluate("eval", _PROBE, self.trainer.step) if self.heldout else None
+        if fresh and self.heldout:
+            self._evaluate("eval", _PROBE, 0)
         with stop_on_interrupt(lambda text: typer.echo(text, err=True)) as request:
             try:
                 train(self.trainer, after_step=lambda metrics: self._after_step(metrics, request))
@@ -83,9 +90,9 @@ class _Run:
         self._save()
         if request.asked:
             raise KeyboardInterrupt
-        if before is not None:
-            after = self._evaluate("eval", _FINAL, self.trainer.step)
-            self._show(before, after)
+        if self.heldout:
+            self._evaluate("eval", _FINAL, self.trainer.step)
+            self._show()
 
     def _warm_start(self) -> None:
         config = self.trainer.config
@@ -128,7 +135,7 @@ class _Run:
         typer.echo(f"{event} at step {step}: {eval_line(report)}")
         return report.pass_at_1
 
-    def _show(self, before: float, after: float) -> None:
+    def _show(self) -> None:
         rows = read_rows(self.out / FILE_NAME)
         points = [(row["step"], row["pass@1"]) for row in rows if row["event"] == "eval"]
         picture = self.out / "curve.png"
@@ -137,14 +144,23 @@ class _Run:
         plot_run(rows, picture, f"{config.algorithm.preset}, seed {config.seed}{shuffled}")
         typer.echo("\n" + terminal_curve(points, "held-out pass@1"))
         typer.echo(f"\ncurve: {picture}\nmetrics: {self.out / FILE_NAME}")
-        typer.echo(f"pass@1 {before:.2f} -> {after:.2f}")
+        typer.echo(f"pass@1 {points[0][1]:.2f} -> {points[-1][1]:.2f}")
 
 
-def _checkpoint_to_resume(out: Path) -> Path:
-    folder = newest_checkpoint(out)
-    if folder is None:
-        raise TrainerError(f"no checkpoint in {out}", remedy="train without --resume")
-    return folder
+def _starting_point(out: Path, *, resume: bool, overwrite: bool) -> Path | None:
+    """The checkpoint to go on from, None for a fresh start; never mixes two runs in a folder."""
+    newest = newest_checkpoint(out)
+    if resume:
+        if newest is None:
+            raise TrainerError(f"no checkpoint in {out}", remedy="train without --resume")
+        return newest
+    if newest is not None and not overwrite:
+        raise TrainerError(
+            f"{out} holds checkpoints of an earlier run",
+            remedy="go on with --resume, start over with --overwrite, or set another out=…",
+        )
+    delete_checkpoints(out)
+    return None
 
 
 def _optimizer(config: Config, model: torch.nn.Module) -> Optimizer:

@@ -55,6 +55,12 @@ def newest_checkpoint(out: Path) -> Path | None:
     return max(out.glob(f"{_PREFIX}*"), default=None)
 
 
+def delete_checkpoints(out: Path) -> None:
+    """Removes every checkpoint of a run's folder."""
+    for folder in out.glob(f"{_PREFIX}*"):
+        shutil.rmtree(folder)
+
+
 def restore(trainer: Trainer, folder: Path) -> None:
     """Puts optimiser and step where the checkpoint left them; the policy is loaded from it.
 

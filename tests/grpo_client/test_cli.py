@@ -127,6 +127,7 @@ def test_a_run_leaves_metrics_curve_checkpoint_and_configuration(
     assert resumed.exit_code == 0, resumed.output
     assert "step 5/5" in resumed.output
     assert "step 4/5" not in resumed.output
+    assert resumed.output.splitlines()[-1].startswith(f"pass@1 {first:.2f} -> ")
 
     measured = invoke("eval", "evaluate.samples=3", "evaluate.k=[1, 3]")
     assert measured.exit_code == 0, measured.output
@@ -184,6 +185,19 @@ def test_a_verifier_that_stops_scoring_ends_the_run_with_its_progress_saved(
     result = invoke("train", "evaluate.every=0")
     assert result.exit_code == 1
     assert "16 of 16 completions came back without a score" in result.output
+    assert [path.name for path in out.glob("step-*")] == ["step-000002"]
+
+
+def test_a_new_run_does_not_mix_with_an_earlier_one_unless_told(
+    invoke: Invoke, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    serve_by(monkeypatch, has_digit)
+    assert invoke("train", "train.steps=3", "evaluate.every=0").exit_code == 0
+    refused = invoke("train", "train.steps=2", "evaluate.every=0")
+    assert refused.exit_code == 1
+    assert "--resume" in refused.output
+    assert "--overwrite" in refused.output
+    assert invoke("train", "train.steps=2", "evaluate.every=0", "--overwrite").exit_code == 0
     assert [path.name for path in out.glob("step-*")] == ["step-000002"]
 
 
