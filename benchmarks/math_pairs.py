@@ -11,8 +11,9 @@ Both sides are called as their users call them, on the same completions:
 
 No pair occurs twice, for both keep what they have parsed last (repeated pairs would show
 Math-Verify many times as fast as it is). In the mix eight completions share a gold, as the
-group of a prompt does; ours then reads the gold once. The sides take turns, the clock is this process's CPU
-time, and the figure is the median of the rounds: a busy machine weighs little.
+group of a prompt does; ours then reads the gold once. The sides take turns, the clock is
+this process's CPU time, and the figure is the median of the rounds: a busy machine weighs
+little.
 """
 
 from __future__ import annotations
