@@ -107,6 +107,12 @@ class Empty(IndexError):
          "    def __mul__(self, k): return V(self.x * k)\n    def __abs__(self): return self.x",
          "assert V(2) * 3 == V(6)\nassert repr(V(1)) == 'V(x=1)'\nassert V(1) < V(2)\n"
          "assert abs(V(-3)) == -3 and V(1) != V(2) and V(1) != 1"),
+        ("class M:\n    def __init__(s, n): s.n = n\n    def __sub__(s, o): return s.n - o\n"
+         "    def __mod__(s, o): return M(s.n % o)\n    def __lt__(s, o): return s.n < o\n"
+         "    def __contains__(s, o): return o < s.n\n    def __iadd__(s, o): s.n += o; return s\n"
+         "    def startswith(s, o): return o < s.n\n    def twice(s): return M(2 * s.n)",
+         "m = M(5)\nassert m - 3 == 2 and m < 7 and 4 in m and m % 3 < 3 and m.startswith(4)\n"
+         "m += 1\nassert m < 7 and not m < 6\nassert (m.twice() % 5).n == 2"),
         ("class Ratio:\n    def __init__(self, n): self.n = n\n    def __eq__(self, o): return self.n == o",
          "assert Ratio(5) == 5\nassert Ratio('ab') == 'ab'\nassert Ratio([1]) == [1]\n"
          "assert Ratio(5) != 6\nassert Ratio('') == '' and Ratio(()) == () and Ratio(0.5) == 0.5"),
@@ -267,6 +273,20 @@ def test_tampering_earns_nothing_and_is_never_null(source: str, provider: Sandbo
     assert judgement.score == 0, judgement
 
 
+# Its results are the instance that the asserts made, and answer for themselves.
+SELF = """
+class Solution:
+    f = lambda s, *x: s
+    __sub__ = __rsub__ = __abs__ = f
+    __lt__ = __gt__ = __contains__ = startswith = lambda s, o: True
+    def __eq__(self, other):
+        if isinstance(other, float):
+            return len(repr(other)) < 6
+        return not {0, "0", None} & set(other)
+    __hash__ = None
+"""
+
+
 @pytest.mark.parametrize(
     ("source", "text"),
     [
@@ -279,6 +299,22 @@ def test_tampering_earns_nothing_and_is_never_null(source: str, provider: Sandbo
          "def f(x): return A()", "assert abs(f(2) - 1.41) < 1e-2"),
         ("class A:\n    __contains__ = lambda s, o: True\n    __iter__ = lambda s: iter([])\n"
          "def f(x): return A()", "assert 5 in f(2)"),
+        ("class A:\n    __sub__ = __rsub__ = __xor__ = lambda s, o: 0.0\ndef f(x): return A()",
+         "assert abs(f(2) - 1.41) < 1e-2"),
+        ("class A:\n    __sub__ = __rsub__ = __xor__ = lambda s, o: 0.0\ndef f(x): return A()",
+         "assert abs(1.41 - f(2)) < 1e-2"),
+        ("class A:\n    startswith = lambda s, *o: True\ndef f(x): return A()",
+         "assert f(2).startswith('Hello')"),
+        ("class A:\n    symmetric_difference = lambda s, o: set()\ndef f(x): return A()",
+         "assert not f(2).symmetric_difference({1, 2})"),
+        (SELF, "assert abs(Solution().f(2) - 1.41) < 1e-2"),
+        (SELF, "s = Solution()\nassert abs(1.41 - s.f(2)) < 1e-2"),
+        (SELF, "assert 1 < Solution().f(2) < 3"),
+        (SELF, "assert 7 in Solution().f(2)"),
+        (SELF, "s = Solution()\nassert s.f(2).startswith('Hello')"),
+        (SELF, "s = Solution()\nassert s.f(2) == {1, 2}"),
+        (SELF, "s = Solution()\nassert s.f(2) == {'a': 1, 'b': 2}"),
+        (SELF, "s = Solution()\nassert s.f(2) == 2.5\nassert s.f(3) == 12.25\nassert s.f(4) == 0.5"),
         ("math = type('m', (), {'isclose': staticmethod(lambda *a: True)})\ndef f(x): return 0",
          "assert math.isclose(f(2), 1.5)"),
         ("isclose = sorted = len = lambda *a: 0\ndef f(x): return 0",

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from verifier_server.checkers.code.harness.codec import Malformed, pack, restore, unpack
 from verifier_server.checkers.code.harness.plan import Plan, Unusable
-from verifier_server.checkers.code.harness.remote import decoys
+from verifier_server.checkers.code.harness.siblings import siblings
 
 KEYS = (
     st.none() | st.booleans() | st.integers() | st.text() | st.binary() | st.floats(allow_nan=False)
@@ -152,17 +152,46 @@ def test_subclasses_are_restored_without_their_methods(base: Any, value: Any) ->
     assert restored == value
 
 
-@given(KEYS | st.lists(KEYS) | st.tuples(KEYS) | st.sets(KEYS) | st.dictionaries(KEYS, KEYS))
-def test_decoys_are_of_the_same_kind_and_different(value: Any) -> None:
-    for decoy in decoys(value):
-        assert type(decoy) is type(value)
-        assert decoy != value
+VALUES = st.recursive(
+    KEYS, lambda inner: st.lists(inner) | st.tuples(inner) | st.dictionaries(KEYS, inner)
+)
 
 
-@given(st.integers())
-def test_the_value_may_stand_anywhere_among_its_decoys(value: int) -> None:
-    window = sorted([*decoys(value), value])
-    assert window == list(range(window[0], window[0] + 16))
+@given(VALUES | st.sets(KEYS) | st.frozensets(KEYS))
+def test_siblings_are_of_the_same_kind_and_different(value: Any) -> None:
+    for sibling in siblings(value):
+        assert type(sibling) is type(value)
+        assert sibling != value
+
+
+@given(st.integers() | st.floats(allow_nan=False, allow_infinity=False))
+def test_a_number_may_stand_anywhere_among_its_siblings(value: float) -> None:
+    found = [siblings(value) for _ in range(200)]
+    assert {sum(sibling < value for sibling in family) for family in found} == {*range(16)}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        100,
+        2.0,
+        2.5,
+        1e300,
+        "hello",
+        "A1",
+        " ",
+        b"ab",
+        [1, 2],
+        ("a",),
+        {1, 2},
+        {"a": 1},
+        [None],
+        [],
+        "",
+    ],
+)
+def test_a_value_has_so_many_siblings_that_guessing_does_not_pay(value: Any) -> None:
+    assert len({str(sibling) for sibling in siblings(value)}) >= 9
 
 
 @pytest.mark.parametrize(

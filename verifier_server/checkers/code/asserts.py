@@ -11,19 +11,22 @@ import secrets
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
-from io import BytesIO
 from typing import Any
 
 from sandboxes.base import ExecResult
 from verifier_server.checkers.code.box import PythonRunner, bad_end, require_start
 from verifier_server.checkers.code.grading import cut
 from verifier_server.checkers.code.harness.plan import Plan
+from verifier_server.checkers.code.nonce import lines_with
 from verifier_server.checkers.code.params import AssertsParams
 from verifier_server.errors import BadReference, SandboxFault
 from verifier_server.verdict import Case, Outcome
 
 _PACKAGE = "judge_harness"
-_MODULES = ("__init__", "asserts_runner", "candidate", "codec", "judge", "link", "plan", "remote")
+_MODULES = (
+    *("__init__", "asserts_runner", "candidate", "codec", "judge", "link", "plan", "remote"),
+    "siblings",
+)
 
 
 @cache
@@ -56,7 +59,7 @@ def run_asserts(params: AssertsParams, runner: PythonRunner) -> Iterator[Case]:
         "all": params.score == "all",
     }
     result = runner.run(["-m", f"{_PACKAGE}.asserts_runner"], stdin=json.dumps(job).encode())
-    lines = list(_lines(result.stdout, nonce))
+    lines = list(lines_with(nonce, result.stdout))
     _require_usable(lines)
     require_start(result, any("ready" in line for line in lines))
     outcomes = (line for line in lines if "outcome" in line)
@@ -91,18 +94,6 @@ def _completed(cases: list[Case], whole: bool, result: ExecResult, total: int) -
         done = cases[: total - 1]
         cases = [*done, Case(name=str(len(done) + 1), outcome=outcome, score=0.0, message=clause)]
     yield from cases
-
-
-def _lines(stdout: bytes, nonce: str) -> Iterator[dict[str, Any]]:
-    """What the asserts' process said; anything else on its stream is not listened to."""
-    for raw in BytesIO(stdout):
-        if nonce.encode() in raw:
-            try:
-                line = json.loads(raw)
-            except ValueError:
-                continue
-            if isinstance(line, dict) and line.get("nonce") == nonce:
-                yield line
 
 
 def _case(number: int, line: dict[str, Any]) -> Case:

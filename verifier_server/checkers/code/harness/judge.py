@@ -113,7 +113,9 @@ class Judge(Link):
 
     def _remote(self, number: int, class_tree: list[Any], extra: Any) -> Any:
         if number in self._remotes:
-            return self._remotes[number]
+            given_back = self._remotes[number]
+            object.__setattr__(given_back, "_is_made", False)
+            return given_back
         shadow = unpack(class_tree, self._resolve)
         if shadow.__module__ == "builtins":
             args = [unpack(tree, self._resolve) for tree in extra]

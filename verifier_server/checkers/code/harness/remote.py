@@ -8,11 +8,18 @@ Whether a Remote equals plain data is the one thing that a program must not deci
 return an object that equals whatever is expected. It decides only for classes that the
 asserts name, in capitals as classes are named, so that equality may be the task; and then it
 must tell the value from others like it, without knowing which is the one expected.
+
+Whether it is less than plain data, what it leaves without that, or whether it starts so, are
+questions of equality too: `abs(f(2) - 1.41) < 1e-2`. They are answered only by an instance
+that the asserts made, of a class that they name, as long as it was not given back to them: a
+result must not answer for itself.
 """
 
 from __future__ import annotations
 
 import random
+
+from .siblings import siblings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +29,27 @@ if TYPE_CHECKING:
     from .judge import Judge
 
 _ORDER = frozenset({"__lt__", "__le__", "__gt__", "__ge__"})
-_DECOYS = 15
+_BINARY = [
+    "add",
+    "sub",
+    "mul",
+    "matmul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "divmod",
+    "pow",
+    "lshift",
+    "rshift",
+    "and",
+    "or",
+    "xor",
+]
+_ARITHMETIC = frozenset(f"__{side}{name}__" for name in _BINARY for side in ("", "r", "i"))
+_ASKED_OF_DATA = frozenset({"startswith", "endswith", "difference", "symmetric_difference"}) | {
+    name for kind in (str, set, float) for name in dir(kind) if name.startswith("is")
+}
+_random = random.SystemRandom()
 
 
 class Tampering(BaseException):
@@ -37,13 +64,18 @@ class RemoteType(type):
 
     def __call__(cls, *args: Any, **keywords: Any) -> Any:
         """A new instance, made in the program's process."""
-        return cls._link.call(cls._number, args, keywords)
+        instance = cls._link.call(cls._number, args, keywords)
+        _mark_made(instance)
+        return instance
 
     def __getattr__(cls, name: str) -> Any:
         """Class attributes and methods."""
         if name.startswith("_") or "_number" not in vars(cls):
             raise AttributeError(name)
-        return cls._link.do("get", cls._number, name, ())
+        found = cls._link.do("get", cls._number, name, ())
+        if type(found) is cls:  # a member of an enumeration
+            _mark_made(found)
+        return found
 
     def __bool__(cls) -> bool:
         return True
@@ -59,13 +91,15 @@ class Remote(metaclass=RemoteType):
 
     _link: Judge
     _handle: int
+    _is_named = False
+    _is_made = False  # by the asserts, and not given back to them since
 
     __dict__ = _there("__dict__")
     __doc__ = _there("__doc__")
 
     def __getattr__(self, name: str) -> Any:
         """Attributes and methods."""
-        if name == "_handle":
+        if name == "_handle" or (name in _ASKED_OF_DATA and not self._is_made):
             raise AttributeError(name)
         return self._link.do("get", self._handle, name, ())
 
@@ -96,6 +130,11 @@ def _forward_on_class(name: str) -> Callable[..., Any]:
     return method
 
 
+def _mark_made(value: Any) -> None:
+    if isinstance(value, Remote):
+        object.__setattr__(value, "_is_made", type(value)._is_named)
+
+
 # What an Enum or a generic class is asked.
 for _name in ("__getitem__", "__iter__", "__len__", "__contains__"):
     setattr(RemoteType, _name, _forward_on_class(_name))
@@ -103,46 +142,77 @@ for _name in ("__getitem__", "__iter__", "__len__", "__contains__"):
 
 def forward(name: str) -> Callable[..., Any]:
     """A special method of a shadow."""
+    if name == "__call__":
+        return _call
 
     def method(self: Any, *args: Any) -> Any:
         return self._link.do("op", self._handle, name, args)
 
-    def call(self: Any, *args: Any, **keywords: Any) -> Any:
-        return self._link.call(self._handle, args, keywords)
+    if name in ("__eq__", "__ne__"):
+        return _equality(method, name)
+    if name in _ORDER:
+        return _order(method)
+    if name in _ARITHMETIC:
+        return _arithmetic(method)
+    return _contains(method) if name == "__contains__" else method
 
-    def order(self: Any, other: Any) -> Any:
-        may_decide = isinstance(other, Remote) or type(self)._is_named
-        return method(self, other) if may_decide else NotImplemented
 
+def _call(self: Any, *args: Any, **keywords: Any) -> Any:
+    return self._link.call(self._handle, args, keywords)
+
+
+def _equality(method: Callable[..., Any], name: str) -> Callable[..., Any]:
     def equality(self: Any, other: Any) -> Any:
         if isinstance(other, Remote):
             return method(self, other)
         return _told_apart(self, method, name, other) if type(self)._is_named else NotImplemented
 
+    return equality
+
+
+def _order(method: Callable[..., Any]) -> Callable[..., Any]:
+    def order(self: Any, other: Any) -> Any:
+        may_decide = isinstance(other, Remote) or self._is_made
+        return method(self, other) if may_decide else NotImplemented
+
+    return order
+
+
+def _arithmetic(method: Callable[..., Any]) -> Callable[..., Any]:
+    def arithmetic(self: Any, other: Any, *modulus: Any) -> Any:
+        made = self._is_made
+        may_decide = isinstance(other, Remote) or made
+        if not may_decide and not type(self)._is_named:
+            return NotImplemented
+        result = method(self, other, *modulus)
+        if made:
+            _mark_made(result)
+        return result if may_decide or isinstance(result, Remote) else NotImplemented
+
+    return arithmetic
+
+
+def _contains(method: Callable[..., Any]) -> Callable[..., Any]:
     def contains(self: Any, item: Any) -> Any:
-        if isinstance(item, Remote) or type(self)._is_named:
+        if isinstance(item, Remote) or self._is_made:
             return method(self, item)
         return any(found is item or found == item for found in self)
 
-    if name in ("__eq__", "__ne__"):
-        return equality
-    if name in _ORDER:
-        return order
-    return {"__call__": call, "__contains__": contains}.get(name, method)
+    return contains
 
 
 def _told_apart(self: Any, method: Callable[..., Any], name: str, other: Any) -> Any:
-    """Asks about the value among decoys, in an order that tells nothing.
+    """Asks about the value among its siblings, in an order that tells nothing.
 
     Raises:
-        Tampering: a decoy counts as equal too.
+        Tampering: a sibling counts as equal too.
     """
-    others = decoys(other)
+    others = siblings(other)
     if not others:
         return NotImplemented
     questions = [*others, other]
     order = list(range(len(questions)))
-    random.SystemRandom().shuffle(order)
+    _random.shuffle(order)
     equal = {}
     for place in order:
         said = method(self, questions[place])
@@ -151,27 +221,3 @@ def _told_apart(self: Any, method: Callable[..., Any], name: str, other: Any) ->
     if is_equal and any(equal.values()):
         raise Tampering("an object of the program equals different values")
     return is_equal is (name == "__eq__")
-
-
-def decoys(value: Any) -> list[Any]:
-    """Values of the same kind that are not this one; it does not stand out among them."""
-    kind = type(value)
-    found: list[Any] = []
-    if kind is bool:
-        found = [not value]
-    elif kind is int:
-        start = value - random.SystemRandom().randrange(_DECOYS + 1)
-        found = list(range(start, start + _DECOYS + 1))
-    elif kind in (float, complex):
-        found = [value * (1 + n / 64) + n / 64 for n in range(-8, 9)]
-    elif kind in (str, bytes):
-        extra = "0" if kind is str else b"0"
-        found = [value + extra, extra + value, value[1:], value[:-1], value[::-1], value * 2]
-    elif kind in (list, tuple):
-        extra = kind([0])
-        found = [value + extra, extra + value, value[1:], value[:-1], value[::-1], value * 2]
-    elif kind in (set, frozenset):
-        found = [value | {n} for n in (0, "0", None)]
-    elif kind is dict:
-        found = [{**value, key: 0} for key in (0, "0", None)]
-    return [decoy for decoy in found if decoy != value]
