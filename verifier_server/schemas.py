@@ -45,7 +45,7 @@ class Item(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    checker: str = Field(description="a name from GET /checkers")
+    checker: str = Field(max_length=200, description="a name from GET /checkers")
     completion: Text = Field(
         description="a string, or chat messages of which the last assistant's is judged"
     )

@@ -81,7 +81,7 @@ class Case(BaseModel):
 
     name: str
     outcome: Outcome
-    score: float | None = None
+    score: float | None = Field(None, allow_inf_nan=False)
     input: str | None = None
     expected: str | None = None
     got: str | None = None
@@ -102,7 +102,8 @@ class Judgement:
     """A checker's conclusion about one completion.
 
     Raises:
-        ValueError: the score does not fit the outcome (a bug in a checker).
+        ValueError: the score does not fit the outcome, or a part of it has no place on the
+            wire (a bug in a checker).
     """
 
     outcome: Outcome
@@ -118,6 +119,10 @@ class Judgement:
     def __post_init__(self) -> None:
         if not self.outcome.fits(self.score):
             raise ValueError(f"score {self.score!r} does not fit outcome {self.outcome.value!r}")
+        if not (isinstance(self.explanation, str) and isinstance(self.answer, str | None)):
+            raise ValueError("the explanation and the answer must be text")
+        if not all(part is None or math.isfinite(part) for part in self.components.values()):
+            raise ValueError(f"components must be finite or None, not {dict(self.components)!r}")
 
     @classmethod
     def accept(cls, explanation: str = "", **fields: Any) -> Judgement:

@@ -16,7 +16,7 @@ from verifier_server.settings import Settings
 PLUGINS = Path(__file__).parent.parent / "plugins"
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="package", autouse=True)
 def misbehaving_plugin() -> Iterator[None]:
     """Installs the plugin as pip would: by its metadata on the path, here and in workers."""
     with pytest.MonkeyPatch.context() as patch:

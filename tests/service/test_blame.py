@@ -55,6 +55,15 @@ async def test_a_checker_that_raises_is_at_fault_itself(service: Service) -> Non
     assert "something odd" in verdict.explanation
 
 
+@pytest.mark.parametrize("odd", ["none", "number as answer", "NaN as component", "infinite case"])
+async def test_a_checker_that_returns_what_is_no_judgement_is_at_fault_itself(
+    service: Service, odd: str
+) -> None:
+    odd_one, neighbour = await service.scoring.score([item(odd), item("behave")])
+    assert (odd_one.score, odd_one.outcome) == (None, Outcome.CHECKER_ERROR)
+    assert neighbour.score == 1
+
+
 async def test_a_worker_killed_from_outside_once_costs_nothing(
     service: Service, tmp_path: Path
 ) -> None:

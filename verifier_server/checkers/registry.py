@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Any, get_args
 
 from verifier_server.checkers.base import Checker, Resource
 from verifier_server.errors import BrokenChecker, ConfigError, UnknownChecker
@@ -82,11 +82,12 @@ class Registry:
         module, _, attribute = self._targets[name].partition(":")
         try:
             checker: Checker[Any] = getattr(import_module(module), attribute)()
+            _check_contract(name, checker)
         # A plugin's import runs code that we did not write: whatever it raises is the
         # plugin's, and must not take the other checkers down.
         except Exception as error:
             broken = BrokenChecker(
-                f"checker {name!r} ({self._targets[name]}) failed to import: {error!r}",
+                f"checker {name!r} ({self._targets[name]}) can't be loaded: {error!r}",
                 trace=traceback.format_exc(),
                 remedy="see `verifier-server checkers show " + name + "`",
             )
@@ -97,6 +98,23 @@ class Registry:
     def _suggest(self, name: str) -> str:
         near = difflib.get_close_matches(name, self._targets, n=1)
         return f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(self.names())}"
+
+
+def _check_contract(name: str, checker: Any) -> None:
+    """Raises TypeError if this is no checker of that name: better now than at each item."""
+    if not isinstance(checker, Checker):
+        raise TypeError("it is no subclass of verifier_server.checkers.base.Checker")
+    missing = [
+        field for field in ("name", "version", "Params", "examples") if not hasattr(checker, field)
+    ]
+    if missing:
+        raise TypeError(f"it lacks {', '.join(missing)}")
+    if checker.name != name:
+        raise TypeError(f"it calls itself {checker.name!r}")
+    if checker.resource not in get_args(Resource):
+        raise TypeError(f"resource {checker.resource!r} is none of {get_args(Resource)}")
+    if {True, False} - {example.score == 1 for example in checker.examples}:
+        raise TypeError("its examples must have at least one that scores 1 and one that doesn't")
 
 
 @cache

@@ -83,6 +83,9 @@ class CheckRuntime:
                 self._registry.get(name).warm()
             except BrokenChecker as error:
                 log.error("%s", error)
+            # A plugin's code, as its import is: it fails at its own items, not at everyone's.
+            except Exception:
+                log.exception("checker %s can't be warmed up", name)
 
     def _judge(self, task: Task, on_budget: Callable[[float], None] | None) -> Judgement:
         checker = self._registry.get(task.checker)
@@ -98,11 +101,14 @@ class CheckRuntime:
             sandboxes=self._sandboxes,
         )
         try:
-            return checker.check(task.completion, params, context)
+            judgement = checker.check(task.completion, params, context)
         except (MemoryError, RecursionError) as error:
             # The completion was too much for a checker that forgot to bound it. Whether the
             # checker is at fault instead is what the canary tells: see dispatch.
             raise ResourceExhausted(type(error).__name__) from error
+        if not isinstance(judgement, Judgement):
+            raise TypeError(f"check returned a {type(judgement).__name__}, not a Judgement")
+        return judgement
 
     def _prepared(self, name: str, raw: Mapping[str, Any]) -> Any:
         """Validated params whose reference is good.
@@ -113,7 +119,10 @@ class CheckRuntime:
 
     def _prepare(self, name: str, text: str) -> Any:
         checker = self._registry.get(name)
-        params = checker.Params.model_validate(json.loads(text))
+        try:
+            params = checker.Params.model_validate(json.loads(text))
+        except ValidationError as error:
+            raise BadReference(f"params: {explain(error)}") from error
         checker.prepare(params)
         return params
 
@@ -138,8 +147,6 @@ def boundary(run: Callable[[], Judgement], checker: str) -> Judgement:
         return run()
     except (BadReference, UnknownChecker) as error:
         return Judgement.unscored(Outcome.BAD_REFERENCE, str(error))
-    except ValidationError as error:
-        return Judgement.unscored(Outcome.BAD_REFERENCE, f"params: {explain(error)}")
     except (SandboxFault, SandboxError) as error:
         log.warning("checker %s: the sandbox failed: %s", checker, error)
         return Judgement.unscored(Outcome.SANDBOX_ERROR, str(error))

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import time
 from pathlib import Path
+from typing import Any, cast
 
 from verifier_server.checkers.base import CheckContext, Checker, Example, Params
-from verifier_server.verdict import Judgement, Outcome
+from verifier_server.verdict import Case, Judgement, Outcome
+
+# What no checker may return.
+ODD: dict[str, Any] = {
+    "none": lambda: None,
+    "number as answer": lambda: Judgement.accept(answer=cast(Any, 5)),
+    "NaN as component": lambda: Judgement.accept(components={"part": math.nan}),
+    "infinite case": lambda: Judgement.accept(
+        cases=[Case(name="1", outcome=Outcome.ACCEPTED, score=math.inf)]
+    ),
+}
 
 
 class MisbehavingParams(Params):
@@ -41,6 +53,8 @@ class MisbehavingChecker(Checker[MisbehavingParams]):
             return Judgement.reject(Outcome.WRONG_ANSWER, "wrong")
         if completion == "pid":
             return Judgement.accept(answer=str(os.getpid()))
+        if completion in ODD:
+            return cast(Judgement, ODD[completion]())
         misbehave(completion)
         return Judgement.accept()
 
