@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import math
 import socket
 from dataclasses import dataclass
 
@@ -15,11 +17,16 @@ from verifier_server.api.http.app import create_app
 from verifier_server.checkers.registry import Registry, get_registry
 from verifier_server.dispatch.base import Dispatcher
 from verifier_server.dispatch.in_process import InProcessDispatcher
+from verifier_server.errors import ConfigError
 from verifier_server.service import ScoringService
 from verifier_server.settings import Settings
 from verifier_server.telemetry.metrics import Metrics
 
 log = logging.getLogger(__name__)
+
+_BACKLOG = 2048
+# How long a stopping server may take to send what it has, once judging has ended.
+_ANSWER_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +47,8 @@ def build_service(settings: Settings) -> Service:
     return Service(registry, dispatcher, metrics, ScoringService(registry, dispatcher, metrics))
 
 
-def build_app(settings: Settings) -> FastAPI:
-    """A service behind HTTP, as an ASGI application."""
-    service = build_service(settings)
+def build_app(settings: Settings, service: Service) -> FastAPI:
+    """That service behind HTTP, as an ASGI application."""
     return create_app(
         settings,
         service.registry,
@@ -59,23 +65,59 @@ def serve(settings: Settings, fd: int | None = None) -> None:
     Args:
         settings: all of them.
         fd: a listening socket to serve instead of `host` and `port`.
+
+    Raises:
+        ConfigError: the address can't be listened on.
     """
     logging.basicConfig(
         level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
     logging.getLogger("httpx").setLevel(logging.WARNING)
+    listener = _listen(settings, fd)
+    service = build_service(settings)
     config = uvicorn.Config(
-        build_app(settings),
-        host=settings.host,
-        port=settings.port,
+        build_app(settings, service),
         log_config=None,
         access_log=False,
-        timeout_graceful_shutdown=int(settings.drain_s),
+        timeout_graceful_shutdown=math.ceil(settings.drain_s + _ANSWER_S),
     )
-    # As a socket of its true family: uvicorn takes a bare fd for a Unix socket, and so leaves
-    # TCP's delays on, which costs 40 ms a request.
-    sockets = None if fd is None else [socket.socket(fileno=fd)]
-    uvicorn.Server(config).run(sockets)
+    _Server(config, service.dispatcher, settings.drain_s).run([listener])
+
+
+class _Server(uvicorn.Server):
+    """Finishes requests for `drain_s`; what is not judged by then is answered as cancelled."""
+
+    def __init__(self, config: uvicorn.Config, dispatcher: Dispatcher, drain_s: float) -> None:
+        super().__init__(config)
+        self._dispatcher = dispatcher
+        self._drain_s = drain_s
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        cut = asyncio.create_task(self._cut_short())
+        await super().shutdown(sockets)
+        cut.cancel()
+
+    async def _cut_short(self) -> None:
+        await asyncio.sleep(self._drain_s)
+        await self._dispatcher.stop()
+
+
+def _listen(settings: Settings, fd: int | None) -> socket.socket:
+    """The socket to serve on. Of its true family: uvicorn takes a bare fd for a Unix socket,
+    and so leaves TCP's delays on, which costs 40 ms a request. Raises ConfigError.
+    """
+    try:
+        if fd is not None:
+            return socket.socket(fileno=fd)
+        family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+        address = (settings.host, settings.port)
+        return socket.create_server(address, family=family, backlog=_BACKLOG)
+    except OSError as error:
+        where = f"{settings.host} port {settings.port}" if fd is None else f"descriptor {fd}"
+        raise ConfigError(
+            f"can't listen on {where}: {error.strerror}",
+            remedy="stop what listens there, or choose another with --host and --port",
+        ) from error
 
 
 def _sandbox_in_force(settings: Settings) -> str:

@@ -104,7 +104,11 @@ class ScoringService:
         except BrokenChecker as error:
             return replace(plan, settled=Judgement.unscored(Outcome.CHECKER_ERROR, str(error)))
         completion, prompt = item.completion_text, item.prompt_text
-        hash_ = request_hash(item.checker, checker.version, completion, item.params, prompt)
+        try:
+            hash_ = request_hash(item.checker, checker.version, completion, item.params, prompt)
+        except RecursionError:
+            nested = "the params are nested too deeply"
+            return replace(plan, settled=Judgement.unscored(Outcome.BAD_REFERENCE, nested))
         return replace(
             plan,
             version=checker.version,
@@ -142,5 +146,9 @@ class ScoringService:
 
 
 async def _as_due(pending: list[asyncio.Future[Verdict]]) -> AsyncIterator[Verdict]:
-    for verdict in asyncio.as_completed(pending):
-        yield await verdict
+    try:
+        for verdict in asyncio.as_completed(pending):
+            yield await verdict
+    finally:
+        for future in pending:  # nobody reads on: what is not judged yet need not be
+            future.cancel()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from ipaddress import ip_address
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -31,7 +31,7 @@ class Settings(BaseSettings):
     insecure: bool = Field(
         False, description="bind a non-loopback address without keys: anyone may use the service"
     )
-    sandbox: str = Field(
+    sandbox: Literal["auto", "bubblewrap", "unsafe"] = Field(
         "auto",
         description="sandbox provider: `auto` takes the strongest that works here; "
         "`bubblewrap`; `unsafe` runs hostile code on the bare host",
@@ -57,7 +57,11 @@ class Settings(BaseSettings):
     worker_items: int = Field(
         20_000, ge=1, description="items after which a worker is replaced, against slow leaks"
     )
-    drain_s: float = Field(20.0, ge=0, description="how long a stopping server finishes requests")
+    drain_s: float = Field(
+        20.0,
+        ge=0,
+        description="how long a stopping server judges on; the rest is answered as cancelled",
+    )
     log_level: str = Field(
         "INFO",
         pattern="(?i)^(debug|info|warning|error|critical)$",

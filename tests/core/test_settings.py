@@ -33,6 +33,11 @@ def test_keys_do_not_appear_when_settings_are_printed(monkeypatch: pytest.Monkey
     assert "hunter2" not in repr(Settings())
 
 
+def test_a_sandbox_that_there_is_not_is_refused() -> None:
+    with pytest.raises(ValidationError, match="bubblewrap"):
+        Settings(sandbox="bubblewarp")
+
+
 def test_blank_keys_are_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VERIFIER_API_KEYS", " , ")
     with pytest.raises(ValidationError):

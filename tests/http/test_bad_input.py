@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import http.client
 import json
 from typing import Any
@@ -64,6 +65,49 @@ def test_a_request_that_is_no_item_is_refused(api: httpx.Client, body: bytes, wo
 def test_another_content_type_is_refused(api: httpx.Client) -> None:
     response = api.post("/score", content=b"{}", headers={"content-type": "text/plain"})
     assert_problem(response, 415, "text/plain", "application/json")
+
+
+def test_a_compressed_body_is_refused(api: httpx.Client) -> None:
+    response = post(api, gzip.compress(json.dumps(GOOD).encode()), **{"content-encoding": "gzip"})
+    assert_problem(response, 415, "gzip", "uncompressed")
+
+
+def test_params_of_any_depth_never_harm_their_neighbours(api: httpx.Client) -> None:
+    good = json.dumps(GOOD).encode()
+    for depth in range(900, 1000):
+        deep = b'{"checker": "exact", "completion": "4", "params": {"answer": "4", "x": %b}}'
+        deep %= b"[" * depth + b"]" * depth
+        response = post(api, b'{"items": [%b, %b]}' % (deep, good))
+        if response.status_code == 400:
+            assert_problem(response, 400, "nested too deeply")
+            break
+        bad, neighbour = response.json()["verdicts"]
+        assert (bad["score"], bad["outcome"]) == (None, "bad_reference")
+        assert neighbour["score"] == 1
+    else:
+        raise AssertionError("no depth is refused")
+
+
+def test_a_checker_name_of_megabytes_is_refused_at_once(api: httpx.Client) -> None:
+    name = "exact" * 1_000_000
+    assert_problem(post(api, json.dumps(GOOD | {"checker": name}).encode()), 422, "checker", "200")
+
+
+@pytest.mark.parametrize(
+    ("accept", "kind"),
+    [
+        ("application/x-ndjson", "application/x-ndjson"),
+        ("text/html, Application/X-NDJSON; q=0.5", "application/x-ndjson"),
+        ("application/json, application/x-ndjson;q=0", "application/json"),
+        ("application/x-ndjson ; q=0.000", "application/json"),
+        ("*/*", "application/json"),
+    ],
+)
+def test_lines_come_only_to_those_who_accept_them(
+    api: httpx.Client, accept: str, kind: str
+) -> None:
+    response = post(api, json.dumps(GOOD).encode(), accept=accept)
+    assert response.headers["content-type"] == kind
 
 
 def test_a_huge_body_is_refused_before_it_is_sent(server: LocalServer) -> None:

@@ -27,12 +27,17 @@ def load_settings(*, unsafe_no_sandbox: bool = False, **flags: Any) -> Settings:
         return Settings(**given)
     except ValidationError as error:
         problems = [
-            f"{variable(str(detail['loc'][0]))}: {detail['msg']}"
+            _wrong_value(str(detail["loc"][0]), detail["msg"], detail["input"])
             if detail["loc"]
             else detail["msg"].removeprefix("Value error, ")
             for detail in error.errors(include_url=False)
         ]
         raise ConfigError("; ".join(problems), remedy="see docs/settings.md") from error
+
+
+def _wrong_value(field: str, message: str, value: object) -> str:
+    given = "" if field == "api_keys" else f", not {value!r}"
+    return f"{variable(field)}: {message}{given}"
 
 
 def variable(field: str) -> str:

@@ -18,7 +18,8 @@ def key_guard(settings: Settings) -> Callable[[Request], Awaitable[None]]:
 
     async def guard(request: Request) -> None:
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
-        offered = given.encode() if scheme.lower() == "bearer" else b""
+        # Headers come decoded as Latin-1; a key may be any UTF-8.
+        offered = given.encode("latin-1") if scheme.lower() == "bearer" else b""
         # Every key is compared, so that the time taken tells nothing of which one is near.
         matches = [hmac.compare_digest(offered, key) for key in keys]
         if keys and not any(matches):

@@ -72,6 +72,12 @@ async def _read(request: Request, max_bytes: int) -> bytes:
             HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
             f"content type {content_type or 'missing'}; send application/json",
         )
+    encoding = request.headers.get("content-encoding", "identity").lower()
+    if encoding != "identity":
+        raise RequestProblem(
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+            f"content encoding {encoding}; send the body uncompressed",
+        )
     declared = request.headers.get("content-length", "")
     if declared.isdigit() and int(declared) > max_bytes:
         _refuse_size(max_bytes)

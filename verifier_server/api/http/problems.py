@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from verifier_server.errors import Overloaded
 from verifier_server.schemas import Problem
@@ -46,6 +47,10 @@ def install(app: FastAPI) -> None:
         answer = _answer(HTTPStatus(error.status_code), str(error.detail))
         answer.headers.update(error.headers or {})
         return answer
+
+    @app.exception_handler(ClientDisconnect)
+    async def on_disconnect(_: Request, __: ClientDisconnect) -> JSONResponse:
+        return _answer(HTTPStatus.BAD_REQUEST, "the client went away")  # which nobody reads
 
     # Not a verdict's boundary: nothing was judged, and the client is told so.
     @app.exception_handler(Exception)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncIterator
-from typing import Any
+import re
+from collections.abc import AsyncIterator, Coroutine
+from typing import Any, TypeVar
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
+from starlette.requests import ClientDisconnect
 
 from verifier_server.api.http.body import read_score_body
 from verifier_server.schemas import BatchVerdicts, Problem
@@ -16,6 +19,9 @@ from verifier_server.settings import Settings
 from verifier_server.verdict import Verdict
 
 NDJSON = "application/x-ndjson"
+_REFUSED = re.compile(r"q\s*=\s*0(\.0*)?")
+
+T = TypeVar("T")
 
 # The body is read by hand (bounds, strictness, items that fail alone), so OpenAPI is told
 # its schema here, and the models themselves in `app`.
@@ -60,12 +66,45 @@ def router(service: ScoringService, settings: Settings) -> APIRouter:
     )
     async def score(request: Request) -> Response:
         body = await read_score_body(request, settings)
-        if NDJSON in request.headers.get("accept", ""):
+        if _wants_lines(request.headers.getlist("accept")):
             return StreamingResponse(_lines(service.stream(body.items)), media_type=NDJSON)
-        scored = [verdict.model_dump() for verdict in await service.score(body.items)]
+        verdicts = await _while_connected(request, service.score(body.items))
+        scored = [verdict.model_dump() for verdict in verdicts]
         return _json({"verdicts": scored} if body.is_batch else scored[0])
 
     return routes
+
+
+def _wants_lines(accept: list[str]) -> bool:
+    """Whether NDJSON is among the media types asked for; `q=0` refuses it (RFC 9110, 12.4.2)."""
+    for choice in ",".join(accept).lower().split(","):
+        media_type, *parameters = [part.strip() for part in choice.split(";")]
+        if media_type == NDJSON:
+            return not any(_REFUSED.fullmatch(parameter) for parameter in parameters)
+    return False
+
+
+async def _while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """What `work` returns; it is cancelled if the client goes away first.
+
+    Raises:
+        ClientDisconnect: it did.
+    """
+    working = asyncio.ensure_future(work)
+    gone = asyncio.ensure_future(_disconnected(request))
+    try:
+        await asyncio.wait((working, gone), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ClientDisconnect
+        return working.result()
+    finally:
+        working.cancel()
+        gone.cancel()
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 async def _lines(verdicts: AsyncIterator[Verdict]) -> AsyncIterator[bytes]:
