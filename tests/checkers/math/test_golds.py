@@ -35,8 +35,8 @@ def test_gold_of_another_type_does_not_validate(gold: object) -> None:
     "options",
     [
         {"percent": "sometimes"}, {"units": "yes"}, {"list_order": "any"}, {"extraction": "all"},
-        {"mode": "hendrycks"}, {"tolerance": {"abs": -1}}, {"tolerance": {"abs": float("nan")}},
-        {"tolerance": 0.1}, {"unknown": 1},
+        {"mode": "qwen"}, {"mode": "dapo", "percent": "strict"}, {"unknown": 1},
+        {"tolerance": {"abs": -1}}, {"tolerance": {"abs": float("nan")}}, {"tolerance": 0.1},
     ],
 )  # fmt: skip
 def test_unknown_option_does_not_validate(options: dict[str, object]) -> None:

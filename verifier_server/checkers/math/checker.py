@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from verifier_server.checkers.base import CheckContext, Checker, Example, Params
 from verifier_server.checkers.math import judge
 from verifier_server.checkers.math.extract import extract
 from verifier_server.checkers.math.extracted import Missing
+from verifier_server.checkers.math.modes import get_mode
 from verifier_server.checkers.math.policy import Policy
 from verifier_server.verdict import Judgement, Outcome
 
@@ -42,9 +43,19 @@ class MathParams(Params):
     units: Literal["optional", "required"] = "optional"
     list_order: Literal["free", "kept"] = "free"
     extraction: Literal["standard", "boxed", "lenient"] = "standard"
-    mode: Literal["standard", "math-verify"] = Field(
-        "standard", description="`math-verify` reproduces that library's verdicts"
+    mode: Literal["standard", "dapo", "hendrycks", "math-verify"] = Field(
+        "standard", description="another grader's rules, which take no other options"
     )
+
+    @model_validator(mode="after")
+    def _takes_no_options(self) -> Self:
+        """Other rules than ours have no options of ours, so one that is set is a mistake."""
+        if self.mode != "standard":
+            without_effect = self.model_fields_set - {"answer", "mode"}
+            for name in sorted(without_effect):
+                if getattr(self, name) != type(self).model_fields[name].default:
+                    raise ValueError(f"mode {self.mode!r} has no option {name!r}")
+        return self
 
     @property
     def golds(self) -> tuple[str, ...]:
@@ -100,16 +111,12 @@ class MathChecker(Checker[MathParams]):
         if params.mode == "standard":
             _prepared(params)
         else:
-            from verifier_server.checkers.math import compat
-
-            compat.read_golds(params.golds)
+            get_mode(params.mode).check_golds(params.golds)
 
     def check(self, completion: str, params: MathParams, ctx: CheckContext) -> Judgement:
         """Judges. See the base class."""
-        if params.mode == "math-verify":
-            from verifier_server.checkers.math import compat
-
-            return compat.check_math_verify(completion, params.golds)
+        if params.mode != "standard":
+            return get_mode(params.mode).judge(completion, params.golds)
         task = _prepared(params)
         found = extract(completion, params.extraction)
         if isinstance(found, Missing):
@@ -118,8 +125,9 @@ class MathChecker(Checker[MathParams]):
 
     def warm(self) -> None:
         """Imports and starts what the slower paths need."""
-        from verifier_server.checkers.math import compat, numeric, units
+        from verifier_server.checkers.math import numeric, units
+        from verifier_server.checkers.math.modes import math_verify
 
         numeric.warm()
         units.warm()
-        compat.warm()
+        math_verify.warm()

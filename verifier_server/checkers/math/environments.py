@@ -1,4 +1,4 @@
-r"""`\begin … \end`: matrices and functions by cases."""
+r"""`\begin … \end`: matrices, functions by cases, systems."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from verifier_server.checkers.math.faults import Malformed, Unsupported
 from verifier_server.checkers.math.tokens import Kind, Token
-from verifier_server.checkers.math.values import Cases, Matrix, Value
+from verifier_server.checkers.math.values import Cases, Form, Matrix, Several, Value
 
 _MATRICES = {
     "matrix": "", "pmatrix": "", "bmatrix": "", "Bmatrix": "", "smallmatrix": "", "array": "",
@@ -28,7 +28,7 @@ def is_environment(tokens: list[Token]) -> bool:
 
 
 def parse_environment(tokens: list[Token], value: Callable[[list[Token]], Value]) -> Value:
-    """The matrix or function by cases; `value` reads what stands in a cell.
+    """The matrix, function by cases or system; `value` reads what stands in a cell.
 
     Raises:
         Unsupported: the environment is neither.
@@ -39,6 +39,8 @@ def parse_environment(tokens: list[Token], value: Callable[[list[Token]], Value]
     if name == "array":
         body = _without_columns(body)
     rows = [row for row in _cells(body) if row != [[]]]
+    if name == "cases" and all(len(row) == 1 for row in rows):
+        return Several(Form.BOTH, tuple(value(_without_comma(row[0])) for row in rows))
     if name == "cases":
         return Cases(tuple(_case(row, value) for row in rows))
     if name not in _MATRICES:
@@ -70,14 +72,17 @@ def _cells(body: list[Token]) -> list[list[list[Token]]]:
     return rows
 
 
+def _without_comma(cell: list[Token]) -> list[Token]:
+    return cell[:-1] if cell and cell[-1].text in (",", ";", ".") else cell
+
+
 def _case(
     row: list[list[Token]], value: Callable[[list[Token]], Value]
 ) -> tuple[Value, Value | None]:
     if len(row) != 2:
         raise Unsupported("has a case without its condition")
     outcome, condition = row
-    if outcome and outcome[-1].text in (",", ";"):
-        outcome = outcome[:-1]
+    outcome = _without_comma(outcome)
     while condition and condition[0].text.lower() in _CONDITION_WORDS:
         condition = condition[1:]
     while condition and condition[-1].text in (",", ".", ";"):

@@ -26,6 +26,7 @@ def match_several(gold: Value, answer: Value, policy: Policy, match: Matcher) ->
         if gold.form is Form.SET and len(gold.items) == 1:
             return match(gold.items[0], answer, policy)
         return no(f"the reference has {len(gold.items)} values, the answer has one")
+    gold, answer = _as_solutions(gold, answer), _as_solutions(answer, gold)
     if gold.form is Form.SET or answer.form is Form.SET:
         return _match_sets(gold, answer, policy, match)
     if gold.is_list and answer.is_list:
@@ -36,6 +37,37 @@ def match_several(gold: Value, answer: Value, policy: Policy, match: Matcher) ->
     if gold.form is not answer.form or gold.closed != answer.closed:
         return no("it has other brackets than the reference")
     return _in_order(gold.items, answer.items, policy, match)
+
+
+def _as_solutions(side: Several, other: Several) -> Several:
+    """`x=1, y=2; x=3, y=4` as the pairs (1,2) and (3,4), if the other side holds such pairs.
+
+    Two sides that name their unknowns have to name the same; the pairs are then in their order.
+    """
+    rows, others = _solutions(side), _solutions(other)
+    if rows is None:
+        return side
+    if others is not None:
+        if set(rows[0]) == set(others[0]):
+            rows = [{name: row[name] for name in sorted(row)} for row in rows]
+        else:
+            return side
+    elif not all(isinstance(item, Several) and item.form is Form.TUPLE for item in other.items):
+        return side
+    pairs = tuple(Several(Form.TUPLE, tuple(row[name] for name in rows[0])) for row in rows)
+    return Several(Form.LIST, pairs)
+
+
+def _solutions(side: Several) -> list[dict[str, Value]] | None:
+    """Values by name of several solutions, each of which gives every unknown a value."""
+    names = _names(side)
+    if not side.is_list or len(names) < len(side.items) or names[0] not in names[2:]:
+        return None
+    width = names.index(names[0], 1)
+    rows = [side.items[at : at + width] for at in range(0, len(names), width)]
+    found = [{item.name: item.value for item in row if isinstance(item, Named)} for row in rows]
+    same = all(len(row) == width and row.keys() == found[0].keys() for row in found)
+    return found if same and width > 1 else None
 
 
 def _flat(value: Value) -> Value:

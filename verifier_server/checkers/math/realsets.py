@@ -186,6 +186,16 @@ def _between(line: _Line, low: Expr, high: Expr, closed: tuple[bool, bool]) -> C
     return lambda cell: first <= cell <= last
 
 
+def _is_unknown(side: Value) -> bool:
+    """A letter, or the value of a function at one: `0 <= f(x) <= 3` says where f(x) lies."""
+    match side:
+        case Scalar(ex.Sym()):
+            return True
+        case Scalar(ex.Func(name, (ex.Sym(),))):
+            return name.endswith("()")
+    return False
+
+
 def _solved(
     relation: Relation,
 ) -> tuple[tuple[Expr | None, Expr | None, Expr | None], tuple[bool, bool]]:
@@ -193,7 +203,7 @@ def _solved(
     sides, signs = relation.sides, relation.signs
     if all(sign in _FLIPPED for sign in signs):
         sides, signs = sides[::-1], tuple(_FLIPPED[sign] for sign in reversed(signs))
-    unknown = [isinstance(s, Scalar) and isinstance(s.expr, ex.Sym) for s in sides]
+    unknown = [_is_unknown(side) for side in sides]
     if sum(unknown) != 1:
         raise NoRealSet
     at = unknown.index(True)

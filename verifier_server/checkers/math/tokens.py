@@ -11,6 +11,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from verifier_server.checkers.math import lexicon
+from verifier_server.checkers.math.brackets import turned_inwards
 from verifier_server.checkers.math.faults import Malformed, TooLarge
 
 MAX_CHARS = 8192
@@ -79,7 +80,8 @@ def tokenize(text: str, *, grouped_commas: bool = True) -> list[Token]:
     """
     if len(text) > MAX_CHARS:
         raise TooLarge(f"is {len(text)} characters long; at most {MAX_CHARS} are read")
-    return _Tokenizer(_plain(_without_delimiters(text)), grouped_commas).run()
+    text = turned_inwards(_plain(_without_delimiters(text)))
+    return _Tokenizer(text, grouped_commas).run()
 
 
 def _without_delimiters(text: str) -> str:

@@ -1,12 +1,13 @@
-"""Named compatibility modes: another grader's published rules, for who must match an old run.
+"""The library Math-Verify, called itself.
 
-`math-verify` calls that library itself. Its own time-outs use signals and stay off: the worker
+Its own time-outs use signals and stay off: the worker
 is killed from outside. What our size check refuses never reaches it.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from typing import Any
 
 from verifier_server.checkers.completion import after_think
@@ -26,7 +27,12 @@ _PROBE = Scalar(ex.integer(0))  # comparing with it evaluates the answer
 _TAIL = 4 * MAX_CHARS  # of a completion that is searched; the library is superlinear in it
 
 
-def read_golds(golds: tuple[str, ...]) -> list[list[Any]]:
+def check_golds(golds: Sequence[str]) -> None:
+    """Raises BadReference if the library makes nothing of a gold."""
+    _read(golds)
+
+
+def _read(golds: Sequence[str]) -> list[list[Any]]:
     """What the library makes of each gold.
 
     Raises:
@@ -39,7 +45,7 @@ def read_golds(golds: tuple[str, ...]) -> list[list[Any]]:
     return parsed
 
 
-def check_math_verify(completion: str, golds: tuple[str, ...]) -> Judgement:
+def judge(completion: str, golds: Sequence[str]) -> Judgement:
     """Judges by Math-Verify.
 
     Raises:
@@ -47,7 +53,7 @@ def check_math_verify(completion: str, golds: tuple[str, ...]) -> Judgement:
     """
     from math_verify import verify
 
-    parsed_golds = read_golds(golds)
+    parsed_golds = _read(golds)
     text = after_think(completion)
     if text is None:
         return Judgement.reject(Outcome.NO_ANSWER, "the thinking is unfinished")
