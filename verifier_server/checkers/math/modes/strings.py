@@ -17,7 +17,7 @@ _BRACES = re.compile(r"[{}]")
 
 @dataclass(frozen=True, slots=True)
 class StringRules:
-    """One grader's rules. All of them take time linear in the text.
+    """One grader's rules. They take time linear in the completion.
 
     Attributes:
         name: what a verdict calls it.
