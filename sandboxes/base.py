@@ -72,12 +72,15 @@ class SandboxSpec:
     Attributes:
         limits: defaults of its programs.
         runtime: the tool chain that must be on its PATH ("python": `python3`).
+        packages: distributions that its `python3` must be able to import, beside the standard
+            library. Each by name: what they require is not added.
         allow_weak: accept a box that can't enforce `memory_bytes` over all processes
             together (only per process); `Sandbox.isolation` then says so.
     """
 
     limits: Limits = field(default_factory=Limits)
     runtime: str = "python"
+    packages: tuple[str, ...] = ()
     allow_weak: bool = False
 
 

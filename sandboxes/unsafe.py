@@ -32,6 +32,7 @@ from sandboxes.base import (
     SandboxSpec,
 )
 from sandboxes.files import file_parts, lay_files, make_folder, read_file, relative_parts
+from sandboxes.packages import package_entries
 from sandboxes.process import Streams
 
 _ISOLATION = "none(unsafe)"
@@ -54,7 +55,8 @@ class UnsafeProvider:
 
     def create(self, spec: SandboxSpec) -> UnsafeSandbox:
         """A temporary directory, no more: who names this provider has accepted that."""
-        return UnsafeSandbox(spec.limits)
+        entries = package_entries(spec.packages)
+        return UnsafeSandbox(spec.limits, sorted({os.path.dirname(p) for p in entries.values()}))
 
     def close(self) -> None:
         """Nothing is held."""
@@ -65,8 +67,9 @@ class UnsafeSandbox:
 
     isolation = _ISOLATION
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, packages: Sequence[str] = ()) -> None:
         self._limits = limits
+        self._packages = packages
         self._files: dict[str, bytes] = {}
         self._folder: str | None = None
 
@@ -132,6 +135,8 @@ class UnsafeSandbox:
         assert self._folder is not None
         tools = os.path.dirname(os.path.realpath(sys.executable))
         base = {"PATH": f"{tools}:/usr/local/bin:/usr/bin:/bin", "HOME": self._folder}
+        if self._packages:
+            base["PYTHONPATH"] = os.pathsep.join(self._packages)
         # Held by its shell until the limits are set, like a box's program.
         command = ["/bin/sh", "-c", 'read _; exec "$@"', "sh", *argv]
         pipe = subprocess.PIPE

@@ -51,9 +51,11 @@ from sandboxes.embedded.rootfs import (
     SHARED_MEMORY,
     TEMPORARY,
     WORK,
+    package_mounts,
     writable_mounts,
 )
 from sandboxes.files import file_parts, lay_files, make_folder, read_file, relative_parts
+from sandboxes.packages import package_entries
 
 _RUNTIMES = ("python",)
 
@@ -87,7 +89,8 @@ class BubblewrapProvider:
                 f"bubblewrap boxes have no runtime {spec.runtime!r}",
                 remedy=f"use one of: {', '.join(_RUNTIMES)}",
             )
-        return BubblewrapSandbox(self._host(), spec.limits)
+        packages = package_mounts(package_entries(spec.packages))
+        return BubblewrapSandbox(self._host(), spec.limits, packages)
 
     def close(self) -> None:
         """Nothing is held between boxes."""
@@ -114,9 +117,10 @@ class BubblewrapProvider:
 class BubblewrapSandbox:
     """See `Sandbox`. The written files are laid down anew for every program."""
 
-    def __init__(self, host: Host, limits: Limits) -> None:
+    def __init__(self, host: Host, limits: Limits, packages: Sequence[str] = ()) -> None:
         self._host = host
         self._limits = limits
+        self._packages = packages
         self._files: dict[str, bytes] = {}
         self._left: int | None = None  # the last program's work directory
 
@@ -158,7 +162,7 @@ class BubblewrapSandbox:
         check_arguments(argv, variables)
         self._forget()
         laid_bytes = sum(_on_disk(content) for content in self._files.values())
-        mounts = writable_mounts(limits.disk_bytes, laid_bytes)
+        mounts = [*self._packages, *writable_mounts(limits.disk_bytes, laid_bytes)]
         with ExitStack() as stack:
             cgroup = self._host.cgroup(limits)
             if cgroup is not None:

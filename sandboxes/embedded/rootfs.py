@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 # Paths in the box, never the host's.
@@ -17,6 +17,7 @@ TEMPORARY = "/tmp"  # noqa: S108
 WORK = f"{TEMPORARY}/box"
 SHARED_MEMORY = "/dev/shm"  # noqa: S108
 _TOOLS = "/opt/box/bin"
+_PACKAGES = "/opt/box/packages"
 _LINKS_INTO_USR = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _FROM_ETC = ("ld.so.cache", "alternatives", "localtime")
@@ -70,6 +71,19 @@ def writable_mounts(disk_bytes: int, laid_bytes: int) -> tuple[str, ...]:
     )
 
 
+def package_mounts(entries: Mapping[str, str]) -> tuple[str, ...]:
+    """The options that show a program these files of installed packages, and how to import them.
+
+    Args:
+        entries: host paths by name, see `packages`.
+    """
+    if not entries:
+        return ()
+    binds = (("--ro-bind", path, f"{_PACKAGES}/{name}") for name, path in sorted(entries.items()))
+    folder = ("--perms", "0755", "--dir", _PACKAGES, *(part for bind in binds for part in bind))
+    return (*folder, "--setenv", "PYTHONPATH", _PACKAGES)
+
+
 def _python(program: str) -> list[str]:
     """The interpreter below this process's virtual environment, at its own path."""
     options: list[str] = []
@@ -109,4 +123,12 @@ def _is_below_usr(path: str) -> bool:
     return path.startswith("/usr/")
 
 
-__all__ = ["ENVIRONMENT", "SHARED_MEMORY", "TEMPORARY", "WORK", "fixed_mounts", "writable_mounts"]
+__all__ = [
+    "ENVIRONMENT",
+    "SHARED_MEMORY",
+    "TEMPORARY",
+    "WORK",
+    "fixed_mounts",
+    "package_mounts",
+    "writable_mounts",
+]
