@@ -8,6 +8,7 @@ import signal
 from collections.abc import AsyncIterator
 from typing import Any
 
+import psutil
 import pytest
 import pytest_asyncio
 
@@ -77,6 +78,24 @@ async def test_a_worker_that_dies_at_once_is_known_to_be_dead(service: Service) 
         assert await worker.died not in (None, 0)
         await worker.close()
         await worker.close()
+
+
+async def test_items_sent_to_dead_workers_are_judged_by_others_without_a_word(
+    service: Service, caplog: pytest.LogCaptureFixture
+) -> None:
+    process = nursery(service)._process
+    assert process is not None
+    async with asyncio.timeout(30):
+        while len(dead := psutil.Process(process.pid).children()) < 4:  # noqa: ASYNC110 - another process forks them
+            await asyncio.sleep(0.01)
+    for worker in dead:
+        worker.kill()
+    psutil.wait_procs(dead, timeout=30)
+    items = [item("behave", broken=f"/nowhere/{n}") for n in range(200)]
+    async with asyncio.timeout(30):
+        verdicts = await service.scoring.score(items)
+    assert {verdict.score for verdict in verdicts} == {1}
+    assert caplog.messages == []
 
 
 async def test_a_dispatcher_that_fails_answers_its_callers_and_serves_on(

@@ -41,8 +41,9 @@ class Worker:
         self._header: tuple[int, int] | None = None
 
     def send(self, frames: bytes) -> None:
-        """Queues frames for the worker."""
-        self._writer.write(frames)
+        """Queues frames for the worker; if it is dead, `receive` tells."""
+        if not self._writer.is_closing():
+            self._writer.write(frames)
 
     async def receive(self) -> tuple[int, dict[str, Any]]:
         """The next answer and the number of its task; loses nothing when cancelled.
