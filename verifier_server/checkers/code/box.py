@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from signal import SIGKILL
 
@@ -21,9 +21,11 @@ _LIMIT_OUTCOMES = {
 }
 
 
-def open_box(provider: SandboxProvider, limits: CodeLimits) -> Sandbox:
-    """A box under an item's limits. Raises SandboxError."""
-    return provider.create(SandboxSpec(limits=_sandbox_limits(limits)))
+def open_box(
+    provider: SandboxProvider, limits: CodeLimits, packages: tuple[str, ...] = ()
+) -> Sandbox:
+    """A box under an item's limits, with these Python packages. Raises SandboxError."""
+    return provider.create(SandboxSpec(limits=_sandbox_limits(limits), packages=packages))
 
 
 class PythonRunner:
@@ -39,6 +41,10 @@ class PythonRunner:
         self._limits = _sandbox_limits(limits)
         self.cpu_s: float | None = None
         self.memory_bytes: int | None = None
+
+    def write(self, files: Mapping[str, bytes]) -> None:
+        """Puts files into the box, see `Sandbox.write`."""
+        self._box.write(files)
 
     def run(
         self, arguments: Sequence[str], *, stdin: bytes = b"", time_s: float | None = None

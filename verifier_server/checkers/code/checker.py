@@ -17,9 +17,17 @@ from verifier_server.checkers.code.params import (
     CodeParams,
     FunctionParams,
     FunctionTest,
+    PytestParams,
     StdioParams,
     StdioTest,
     check_reference,
+)
+from verifier_server.checkers.code.pytest_mode import (
+    PACKAGES,
+    START_S,
+    most_runs,
+    pytest_files,
+    run_pytest,
 )
 from verifier_server.checkers.code.stdio import run_stdio
 from verifier_server.errors import SandboxFault
@@ -44,6 +52,8 @@ class CodeChecker(Checker[CodeParams]):
 
     def time_budget_s(self, params: CodeParams) -> float:
         """All tests at their limit, killed ones twice; the compiler's run; generous overhead."""
+        if isinstance(params, PytestParams):
+            return 2 * most_runs() * (params.limits.time_s + START_S + 2.0) + 10.0
         tests = 1 if isinstance(params, AssertsParams) else len(_tests(params))
         return (2 * tests + 1) * (params.limits.time_s + 2.0) + 10.0
 
@@ -58,9 +68,10 @@ class CodeChecker(Checker[CodeParams]):
             return Judgement.reject(Outcome.NO_ANSWER, "there is no program in the completion")
         provider = ctx.sandboxes()
         try:
-            with open_box(provider, params.limits) as box:
+            packages = PACKAGES if isinstance(params, PytestParams) else ()
+            with open_box(provider, params.limits, packages) as box:
                 runner = PythonRunner(box, params.limits)
-                box.write({SOURCE_FILE: _encoded(source), **_harness(params)})
+                box.write(_files(params, _encoded(source)))
                 graded = _grade(params, runner)
                 isolation = box.isolation
         except SandboxError as error:
@@ -84,16 +95,23 @@ class CodeChecker(Checker[CodeParams]):
         )
 
 
-def _harness(params: CodeParams) -> dict[str, bytes]:
-    """What of ours must lie in the box beside the program."""
+def _files(params: CodeParams, source: bytes) -> dict[str, bytes]:
+    """The program, and what of ours must lie in the box beside it."""
+    if isinstance(params, PytestParams):
+        return pytest_files(params, source)
+    ours: dict[str, bytes] = {}
     if isinstance(params, FunctionParams):
-        return {RUNNER_FILE: runner_source()}
-    return asserts_files() if isinstance(params, AssertsParams) else {}
+        ours = {RUNNER_FILE: runner_source()}
+    elif isinstance(params, AssertsParams):
+        ours = asserts_files()
+    return {SOURCE_FILE: source, **ours}
 
 
 def _grade(params: CodeParams, runner: PythonRunner) -> Grade:
     if isinstance(params, AssertsParams):
         return grade(run_asserts(params, runner), count_cases(params), params.score)
+    if isinstance(params, PytestParams):
+        return run_pytest(params, runner)
     cases: Iterator[Case]
     if isinstance(params, StdioParams):
         cases = run_stdio(params, runner)

@@ -17,6 +17,14 @@ _CHECK = {
     "asserts": "def check(candidate):\n    assert candidate([1]) == [1, 1]\n",
     "function": "double",
 }
+_PYTEST = {
+    "mode": "pytest",
+    "files": {
+        "test_double.py": "from solution import double\n\n\n"
+        "def test_number():\n    assert double(4) == 8\n\n\n"
+        "def test_text():\n    assert double('ab') == 'abab'\n"
+    },
+}
 
 
 def _python(source: str) -> str:
@@ -64,6 +72,15 @@ EXAMPLES = (
         0.0,
         Outcome.RUNTIME_ERROR,
         note="hostile: kills the asserts' process",
+    ),
+    Example(_python("def double(x):\n    return x * 2"), _PYTEST, 1.0),
+    Example(_python("def double(x):\n    return 8"), _PYTEST, 0.0, Outcome.WRONG_ANSWER),
+    Example(
+        _python("import _pytest.python\n_pytest.python.Function.runtest = print\ndouble = None"),
+        _PYTEST,
+        0.0,
+        Outcome.POLICY_VIOLATION,
+        note="hostile: patches the method of pytest that runs a test",
     ),
     Example("", {"mode": "stdio", "tests": []}, None, Outcome.BAD_REFERENCE),
 )

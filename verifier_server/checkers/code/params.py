@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue, TypeAdapter, ValidatorFunctionWrapHandler, model_validator
 
 from sandboxes.base import MIB
+from sandboxes.files import file_parts
 from verifier_server.checkers.base import Params
 from verifier_server.checkers.code.harness.plan import Plan, Unusable
 from verifier_server.errors import BadReference
@@ -109,9 +110,21 @@ class AssertsParams(CodeParams):
     )
 
 
-_MODES: TypeAdapter[StdioParams | FunctionParams | AssertsParams] = TypeAdapter(
-    Annotated[StdioParams | FunctionParams | AssertsParams, Field(discriminator="mode")]
-)
+class PytestParams(CodeParams):
+    """Test files that pytest runs; `limits.time_s` is for all tests together."""
+
+    mode: Literal["pytest"]
+    files: dict[str, str] = Field(
+        min_length=1, description="the task's files by path: tests, and what they need"
+    )
+    solution_path: str = Field("solution.py", description="where the program is put")
+    expect: list[str] | None = Field(
+        None, min_length=1, description="ids of the tests that count; by default all"
+    )
+
+
+_Modes = StdioParams | FunctionParams | AssertsParams | PytestParams
+_MODES: TypeAdapter[_Modes] = TypeAdapter(Annotated[_Modes, Field(discriminator="mode")])
 
 
 def check_reference(params: CodeParams) -> None:
@@ -135,6 +148,28 @@ def check_reference(params: CodeParams) -> None:
             Plan(params.asserts, params.function)
         except Unusable as error:
             raise BadReference(f"params: asserts: {error}") from error
+    elif isinstance(params, PytestParams):
+        _require_tree([*params.files, params.solution_path])
+        for path, text in params.files.items():
+            _require_unicode(f"{path}{text}", f"files: {path[:80]!r}")
+        _require_unicode("".join(params.expect or ()), "expect")
+
+
+def _require_tree(paths: Sequence[str]) -> None:
+    """Paths of files that can lie in one directory."""
+    seen: set[tuple[str, ...]] = set()
+    folders: set[tuple[str, ...]] = set()
+    for path in paths:
+        try:
+            parts = file_parts(path)
+        except ValueError as error:
+            raise BadReference(f"params: files: {error}") from error
+        if parts in seen:
+            raise BadReference(f"params: files: {path[:80]!r} is there twice")
+        seen.add(parts)
+        folders |= {parts[:depth] for depth in range(1, len(parts))}
+    for parts in seen & folders:
+        raise BadReference(f"params: files: {'/'.join(parts)[:80]!r} is a file and a directory")
 
 
 def _require_function_name(name: str) -> None:

@@ -19,13 +19,13 @@ except BaseException as error:
 """
 
 
-def compile_error(runner: PythonRunner) -> str | None:
-    """What the compiler has against the program in the box; None if it compiles.
+def compile_error(runner: PythonRunner, file: str = SOURCE_FILE) -> str | None:
+    """What the compiler has against a program in the box; None if it compiles.
 
     Raises:
         SandboxError: the box failed.
     """
-    result = runner.run(["-I", "-W", "ignore", "-c", _COMPILE, SOURCE_FILE])
+    result = runner.run(["-I", "-W", "ignore", "-c", _COMPILE, file])
     end = bad_end(result)
     if end is None:
         return None
