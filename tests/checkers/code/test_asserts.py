@@ -147,6 +147,43 @@ class Empty(IndexError):
          "    def area(self): ...\nclass Sq(Shape):\n    def area(self): return 4",
          "assert Sq().area() == 4 and isinstance(Sq(), Shape)\ntry:\n    Shape()\n    assert False\n"
          "except TypeError: pass"),
+        ("import datetime, pathlib, uuid\ndef f(x): return x\ndef g(d): return d.total_seconds()\n"
+         "def keys(d): return d.keys()",
+         "import datetime, pathlib, uuid\nu = uuid.uuid4()\nd = datetime.timedelta(days=-1, seconds=3)\n"
+         "assert f(u) == u and f(d) == d and f(pathlib.Path('/a')) == pathlib.Path('/a')\n"
+         "assert g(d) == d.total_seconds() and f(datetime.time(1, 2)) == datetime.time(1, 2)\n"
+         "assert keys({'a': 1}) == {'a'} == keys({'a': 2}) and bytes(f(memoryview(b'ab'))) == b'ab'"),
+        ("def f(xs): return sorted(xs)\ndef read(s): return [s.readline(), s.read()]\n"
+         "def match(p, s): return bool(p.match(s))",
+         "import io, re\nd = {'b': 2, 'a': 1}\nassert f(d.keys()) == ['a', 'b'] and f(d.values()) == [1, 2]\n"
+         "assert f(d.items()) == [('a', 1), ('b', 2)] and read(io.StringIO('a\\nb')) == ['a\\n', 'b']\n"
+         "assert match(re.compile('a'), 'ab')"),
+        ("def rev(head):\n    out = None\n    while head:\n        head.next, out, head = out, head, head.next\n"
+         "    return out\ndef lens(xs): return [len(x) if hasattr(x, '__len__') else None for x in xs]\n"
+         "def name(x): return type(x).__name__",
+         "class Node:\n    def __init__(self, v, next=None): self.v, self.next = v, next\n"
+         "class Sized(Node):\n    def __len__(self): return 3\n"
+         "class Pair(list): pass\n"
+         "head = rev(Node(1, Node(2)))\nassert head.v == 2 and head.next.v == 1 and head.next.next is None\n"
+         "assert lens([Sized(1), Node(1)]) == [3, None] and name(Sized(1)) == 'Sized'\n"
+         "p = Pair([1])\nassert name(p) == 'Pair' and p == [1]"),
+        ("import dataclasses, functools, json\n@dataclasses.dataclass(frozen=True)\nclass P:\n    x: int\n"
+         "class Own(json.JSONDecodeError): pass\ndef load(s): return json.loads(s)\n"
+         "def deco(g):\n    @functools.wraps(g)\n    def inner(*a): return g(*a) + 1\n    return inner\n"
+         "class Box: pass\ndef gen(): yield 1",
+         "import dataclasses, json, types, inspect\ntry:\n    P(1).x = 2\n    assert False\n"
+         "except dataclasses.FrozenInstanceError: pass\ntry:\n    load('[')\n    assert False\n"
+         "except json.JSONDecodeError as e:\n    assert 'Expecting' in str(e)\n"
+         "assert issubclass(Own, json.JSONDecodeError)\nb = Box()\nb.x = 1\ndel b.x\n"
+         "assert not hasattr(b, 'x')\n@deco\ndef h(x): return x\nassert h(1) == 2 and h.__name__ == 'h'\n"
+         "assert isinstance(gen(), types.GeneratorType) and inspect.isfunction(gen) and list(gen()) == [1]"),
+        ("def f():\n    import queue\n    raise queue.Empty('e')", "try:\n    f()\n    assert False\n"
+         "except Exception as e:\n    assert type(e).__name__ == 'Empty' and str(e) == 'e'"),
+        ("def f(x): return x\ndef g(h):\n    from concurrent.futures import ThreadPoolExecutor as Pool\n"
+         "    with Pool(4) as pool: return list(pool.map(h, range(40)))",
+         "from concurrent.futures import ThreadPoolExecutor as Pool\nwith Pool(4) as pool:\n"
+         "    assert list(pool.map(f, range(40))) == list(range(40))\n"
+         "assert g(lambda x: -x) == [-n for n in range(40)]"),
         ("class P:\n    'Doc.'\n    def __init__(self): self.xs = [1]\n"
          "def f(g, xs):\n    'Text.'\n    return list(map(g, xs))",
          "import copy\np = P()\nq = copy.deepcopy(p)\nassert q is not p and vars(q) == {'xs': [1]}\n"
@@ -331,6 +368,8 @@ class Solution:
         ("class Ratio:\n    def __eq__(self, o):\n        o.clear()\n        return False\n"
          "    def __add__(self, o):\n        o.clear()\n        return []",
          "want = [1]\nassert Ratio() + want == []\nassert Ratio() != want and want == []"),
+        ("import unittest\ndef f(x): raise unittest.SkipTest", "import unittest\ntry:\n    f(1)\n"
+         "    assert False\nexcept unittest.SkipTest: pass"),
         ("import os\ndef f(): os._exit(0)", "try:\n    f()\n    assert False\nexcept: pass"),
     ],
 )  # fmt: skip

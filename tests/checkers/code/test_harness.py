@@ -152,12 +152,7 @@ def test_subclasses_are_restored_without_their_methods(base: Any, value: Any) ->
     assert restored == value
 
 
-VALUES = st.recursive(
-    KEYS, lambda inner: st.lists(inner) | st.tuples(inner) | st.dictionaries(KEYS, inner)
-)
-
-
-@given(VALUES | st.sets(KEYS) | st.frozensets(KEYS))
+@given(VALUES)
 def test_siblings_are_of_the_same_kind_and_different(value: Any) -> None:
     for sibling in siblings(value):
         assert type(sibling) is type(value)

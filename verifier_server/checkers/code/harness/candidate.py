@@ -9,6 +9,7 @@ import builtins
 import copy
 import os
 import sys
+from functools import cache
 from types import CoroutineType, ModuleType
 
 from .codec import DATA_TYPES, MUTABLE_TYPES, is_builtin, pack, restore, unpack
@@ -74,6 +75,8 @@ class Candidate(Link):
             return getattr(target, name)
         if operation == "set":
             return setattr(target, name, *self._arguments)
+        if operation == "del":
+            return delattr(target, name)
         if operation == "call":
             keywords = {key: unpack(tree, self._resolve) for key, tree in rest[3].items()}
             return target(*self._arguments, **keywords)
@@ -115,7 +118,7 @@ class Candidate(Link):
 
     def _export(self, value: Any) -> list[Any]:
         kind = type(value)
-        if kind in (Function, Instance, Iterator):
+        if issubclass(kind, Foreign):
             return ["j", value._number]
         if kind is ModuleType:
             return ["m", value.__name__]
@@ -149,7 +152,11 @@ class Candidate(Link):
             if k is not object and k is not BaseException
             for name in SPECIAL & vars(k).keys()
         }
-        return ["k", number, _name(cls), bases, special]
+        description = [_name(cls), bases, special]
+        if issubclass(cls, BaseException) and _top_module(cls) in sys.stdlib_module_names:
+            # The asserts' own, if they know it.
+            return ["kx", number, cls.__module__, *description]
+        return ["k", number, *description]
 
     def _number(self, value: Any) -> tuple[int, bool]:
         number = self._ids.get(id(value))
@@ -164,9 +171,10 @@ class Candidate(Link):
             return self._objects[rest[0]]
         if tag == "bf":
             return getattr(builtins, rest[0])
-        number, kind = rest
+        number, kind, name, special = rest
         if number not in self._foreign:
-            self._foreign[number] = _FOREIGN[kind](self, number)
+            cls = _instance_class(name, tuple(special)) if kind == "instance" else _FOREIGN[kind]
+            self._foreign[number] = cls(self, number, name)
         return self._foreign[number]
 
     def ask(self, operation: str, *rest: Any) -> Any:
@@ -181,15 +189,20 @@ class Candidate(Link):
         return [pack(value, self._export) for value in values]
 
 
-class Function:
-    """A callable of the asserts' process: it can be called and no more."""
+class Foreign:
+    """An object of the asserts' process."""
 
     _link: Candidate
     _number: int
 
-    def __init__(self, link: Candidate, number: int) -> None:
+    def __init__(self, link: Candidate, number: int, name: str) -> None:
         object.__setattr__(self, "_link", link)
         object.__setattr__(self, "_number", number)
+        object.__setattr__(self, "__name__", name)
+
+
+class Function(Foreign):
+    """A callable: it can be called and no more."""
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Calls it in its own process."""
@@ -197,8 +210,8 @@ class Function:
         return self._link.ask("call", self._number, self._link.pack(*args), packed)
 
 
-class Iterator(Function):
-    """An iterator of the asserts' process."""
+class Iterator(Foreign):
+    """An iterator."""
 
     def __iter__(self) -> Iterator:
         return self
@@ -207,8 +220,8 @@ class Iterator(Function):
         return self._link.ask("op", self._number, "__next__", [])
 
 
-class Instance(Function):
-    """An instance of a class that the asserts define."""
+class Instance(Foreign):
+    """An instance of a class that the asserts define, or of one that they may hand out."""
 
     def __getattr__(self, name: str) -> Any:
         return self._link.ask("get", self._number, name)
@@ -223,10 +236,21 @@ def _forward(name: str) -> Any:
     def method(self: Instance, *args: Any) -> Any:
         return self._link.ask("op", self._number, name, self._link.pack(*args))
 
-    return method
+    return Function.__call__ if name == "__call__" else method
 
 
-for _special in SPECIAL - {"__hash__", "__call__"}:
-    setattr(Instance, _special, _forward(_special))
+@cache
+def _instance_class(name: str, special: tuple[str, ...]) -> Any:
+    """What the language asks the type for is there only if the real one has it."""
+    return type(
+        name,
+        (Instance,),
+        {each: _forward(each) for each in special} | {"__hash__": object.__hash__},
+    )
 
-_FOREIGN = {"function": Function, "iterator": Iterator, "instance": Instance}
+
+def _top_module(cls: Any) -> str:
+    return str(cls.__module__).partition(".")[0]
+
+
+_FOREIGN = {"function": Function, "iterator": Iterator}

@@ -24,17 +24,44 @@ _SCALARS: dict[Any, Callable[[Any], list[Any]]] = {
     int: lambda x: ["i", f"{x:x}"],
     bytes: lambda x: ["b", x.hex()],
     bytearray: lambda x: ["ba", x.hex()],
+    memoryview: lambda x: ["mv", x.hex()],
     complex: lambda x: ["c", x.real, x.imag],
     range: lambda x: ["r", *(f"{part:x}" for part in (x.start, x.stop, x.step))],
     type(Ellipsis): lambda x: ["..."],
     type(NotImplemented): lambda x: ["ni"],
 }
-# Types of the standard library that cross as text: how it is written.
-_BY_TEXT: dict[tuple[str, str], Callable[[Any], str]] = {
-    ("decimal", "Decimal"): str,
-    ("fractions", "Fraction"): str,
-    ("datetime", "date"): lambda x: str(x.isoformat()),
-    ("datetime", "datetime"): lambda x: str(x.isoformat()),
+_VIEWS: dict[Any, tuple[str, Callable[[Any], Any]]] = {
+    type({}.keys()): ("dk", lambda items: dict.fromkeys(items).keys()),
+    type({}.values()): ("dv", lambda items: dict(enumerate(items)).values()),
+    type({}.items()): ("di", lambda items: dict(items).items()),
+}
+_VIEW_MAKERS = dict(_VIEWS.values())
+
+
+def _parts(delta: Any) -> str:
+    return f"{delta.days} {delta.seconds} {delta.microseconds}"
+
+
+# Types of the standard library that cross as text: how it is written and read.
+_BY_TEXT: dict[tuple[str, str], tuple[Callable[[Any], str], Callable[[Any, str], Any]]] = {
+    ("decimal", "Decimal"): (str, lambda kind, text: kind(text)),
+    ("fractions", "Fraction"): (str, lambda kind, text: kind(text)),
+    ("uuid", "UUID"): (str, lambda kind, text: kind(text)),
+    ("pathlib", "PosixPath"): (str, lambda kind, text: kind(text)),
+    ("pathlib", "PurePosixPath"): (str, lambda kind, text: kind(text)),
+    ("datetime", "date"): (
+        lambda x: str(x.isoformat()),
+        lambda kind, text: kind.fromisoformat(text),
+    ),
+    ("datetime", "time"): (
+        lambda x: str(x.isoformat()),
+        lambda kind, text: kind.fromisoformat(text),
+    ),
+    ("datetime", "datetime"): (
+        lambda x: str(x.isoformat()),
+        lambda kind, text: kind.fromisoformat(text),
+    ),
+    ("datetime", "timedelta"): (_parts, lambda kind, text: kind(*map(int, text.split()))),
 }
 DATA_TYPES: tuple[Any, ...] = (
     int,
@@ -73,6 +100,8 @@ def pack(value: Any, export: Callable[[Any], Any]) -> Any:
     if tag is not None:
         items = value.items()
         return [tag, [[pack(key, export), pack(item, export)] for key, item in items]]
+    if kind in _VIEWS:
+        return [_VIEWS[kind][0], [pack(item, export) for item in value]]
     return _pack_library(value, kind) or export(value)
 
 
@@ -80,7 +109,7 @@ def _pack_library(value: Any, kind: Any) -> list[Any] | None:
     """The form of a built-in type, or of a standard-library value that crosses as text."""
     if kind is type and is_builtin(value):
         return ["bt", value.__name__]
-    for (module, name), write in _BY_TEXT.items():
+    for (module, name), (write, _) in _BY_TEXT.items():
         if kind is getattr(sys.modules.get(module), name, None):
             return ["x", module, name, write(value)]
     return None
@@ -112,12 +141,13 @@ def _unpack(tag: str, rest: list[Any], resolve: Callable[[str, list[Any]], Any])
     if tag in _MAPPINGS:
         items = {unpack(key, resolve): unpack(item, resolve) for key, item in rest[0]}
         return defaultdict(None, items) if tag == "dd" else _MAPPINGS[tag](items)
+    if tag in _VIEW_MAKERS:
+        return _VIEW_MAKERS[tag]([unpack(item, resolve) for item in rest[0]])
     if tag == "x":
         module, name, text = rest
         if (module, name) not in _BY_TEXT:
             raise Malformed(f"no type {module}.{name}")
-        kind = getattr(__import__(module), name)
-        return kind.fromisoformat(text) if module == "datetime" else kind(text)
+        return _BY_TEXT[module, name][1](getattr(__import__(module), name), text)
     if tag == "bt":
         found = vars(builtins)[rest[0]]
         if not isinstance(found, type):
@@ -130,6 +160,7 @@ _READERS: dict[str, Callable[..., Any]] = {
     "i": lambda digits: int(digits, 16),
     "b": bytes.fromhex,
     "ba": bytearray.fromhex,
+    "mv": lambda digits: memoryview(bytes.fromhex(digits)),
     "c": complex,
     "r": lambda *parts: range(*(int(part, 16) for part in parts)),
     "...": lambda: Ellipsis,

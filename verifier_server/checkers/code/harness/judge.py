@@ -8,6 +8,8 @@ of instances of classes that the asserts define.
 from __future__ import annotations
 
 import builtins
+import sys
+from types import AsyncGeneratorType, FunctionType, GeneratorType
 
 from .codec import DATA_TYPES, Malformed, pack, unpack
 from .link import SPECIAL, Gone, Link
@@ -78,6 +80,8 @@ class Judge(Link):
             return __import__(rest[0]) if rest[0] in _SAFE_MODULES else None
         if tag == "k":
             return self._shadow(*rest)
+        if tag == "kx":
+            return self._exception_class(*rest)
         if tag == "o":
             return self._remote(*rest)
         if tag == "co":
@@ -89,7 +93,7 @@ class Judge(Link):
             return self._shadows[number]
         name, base_trees, special = description
         bases = [unpack(tree, self._resolve) for tree in base_trees]
-        if not all(type(b) is RemoteType or b.__module__ == "builtins" for b in bases):
+        if any(b.__module__ == MODULE for b in bases if type(b) is not RemoteType):
             raise Malformed("a class of the asserts is no base of the program's")
         named = self._naming or any(getattr(base, "_is_named", False) for base in bases)
         exception = any(issubclass(base, BaseException) for base in bases)
@@ -97,6 +101,8 @@ class Judge(Link):
         data = next((b for b in DATA_TYPES for base in bases if issubclass(base, b)), None)
         namespace = {"_link": self, "_number": number, "_is_named": named}
         namespace["__doc__"] = vars(Remote)["__doc__"]
+        if not bases[1:] and name in _KINDS:
+            namespace["__class__"] = property(lambda _: _KINDS[name])
         if data is None or named:
             kept = [b for b in bases if issubclass(b, Remote | BaseException) and b is not object]
             for special_name, defined in special.items():
@@ -111,15 +117,23 @@ class Judge(Link):
         self._shadows[number] = shadow
         return shadow
 
+    def _exception_class(self, number: int, module: str, name: str, *description: Any) -> Any:
+        """An exception of the standard library that the asserts have imported, or a shadow."""
+        is_standard = module.partition(".")[0] in _STANDARD
+        known = getattr(sys.modules.get(module), name, None) if is_standard else None
+        if isinstance(known, type) and issubclass(known, BaseException):
+            self._shadows[number] = known
+        return self._shadow(number, name, *description)
+
     def _remote(self, number: int, class_tree: list[Any], extra: Any) -> Any:
         if number in self._remotes:
             given_back = self._remotes[number]
             object.__setattr__(given_back, "_is_made", False)
             return given_back
         shadow = unpack(class_tree, self._resolve)
-        if shadow.__module__ == "builtins":
-            args = [unpack(tree, self._resolve) for tree in extra]
-            return shadow(*args) if issubclass(shadow, BaseException) else None
+        is_shadow = type(shadow) is RemoteType
+        if not is_shadow:
+            return self._library_error(shadow, extra)
         if issubclass(shadow, BaseException):
             args = [unpack(tree, self._resolve) for tree in extra]
             instance = BaseException.__new__(shadow, *args)
@@ -133,6 +147,12 @@ class Judge(Link):
         object.__setattr__(instance, "_handle", number)
         self._remotes[number] = instance
         return instance
+
+    def _library_error(self, kind: Any, extra: Any) -> Any:
+        if not issubclass(kind, BaseException):
+            return None
+        args = [unpack(tree, self._resolve) for tree in extra]
+        return kind(*args) if kind.__module__ == "builtins" else kind.__new__(kind, *args)
 
     async def _await(self, number: int) -> Any:
         """Stands for a coroutine, which the program's process runs to its end."""
@@ -153,9 +173,12 @@ class Judge(Link):
         number = next(known, len(self._exported))
         if number == len(self._exported):
             self._exported.append(value)
-        if kind.__module__ == MODULE:
-            return ["j", number, "instance"]
-        return ["j", number, "iterator" if hasattr(kind, "__next__") else "function"]
+        name = str(getattr(value, "__name__", kind.__name__))
+        if _is_open(kind):
+            special = {n for k in kind.__mro__[:-1] for n in SPECIAL & vars(k).keys()}
+            has = [n for n in sorted(special) if getattr(kind, n) is not None]
+            return ["j", number, "instance", kind.__name__, has]
+        return ["j", number, "iterator" if hasattr(kind, "__next__") else "function", name, []]
 
     def serve(self, operation: str, rest: list[Any]) -> list[Any]:
         """Serves the program: calls of what it was given, and what is public of instances."""
@@ -174,7 +197,7 @@ class Judge(Link):
             return ["!", _plain_error(error), []]
 
     def _serve_instance(self, target: Any, operation: str, name: str, *trees: Any) -> Any:
-        own = type(target).__module__ == MODULE
+        own = _is_open(type(target))
         if operation == "op" and name in SPECIAL and (own or name == "__next__"):
             args = [unpack(tree, self._resolve) for tree in trees[0]]
             return getattr(type(target), name)(target, *args)
@@ -185,6 +208,18 @@ class Judge(Link):
         raise AttributeError(name)
 
 
+def _is_open(kind: Any) -> bool:
+    """Whether the program may use what is public of its instances."""
+    return kind.__module__ == MODULE or (kind.__module__, kind.__name__) in _OPEN
+
+
+_OPEN = frozenset(
+    {("_io", "StringIO"), ("_io", "BytesIO"), ("re", "Pattern"), ("types", "SimpleNamespace")}
+)
+# What `isinstance` and `inspect` say of objects that no program makes by calling a class.
+_KINDS = {kind.__name__: kind for kind in (GeneratorType, AsyncGeneratorType, FunctionType)}
+# A skipped test is no exception to the asserts that runs through.
+_STANDARD = frozenset(sys.stdlib_module_names - {"unittest"})
 _SAFE_MODULES = frozenset({"math", "string", "itertools", "collections", "functools", "re"})
 
 
@@ -196,6 +231,8 @@ def _plain_error(error: Exception) -> list[Any]:
 
 def _update(old: Any, new: Any) -> None:
     """Makes a mutable argument what it was changed to, keeping what is in it where it can."""
+    if old is new:
+        return
     if isinstance(old, list) and isinstance(new, list):
         pairs = zip(old, new, strict=False)
         old[:] = [_merged(*pair) for pair in pairs] if len(old) == len(new) else new

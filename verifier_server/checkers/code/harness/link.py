@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,19 +37,21 @@ class Link:
     def __init__(self, read_fd: int, write_fd: int) -> None:
         self._reader = os.fdopen(read_fd, "rb")
         self._write_fd = write_fd
+        self._lock = threading.RLock()
 
     def serve(self, operation: str, rest: list[Any]) -> list[Any]:
         """Answers a request of the other side. Overridden."""
         raise NotImplementedError
 
     def request(self, operation: str, *rest: Any) -> list[Any]:
-        """The other side's answer, `["=", …]` or `["!", …]`. Raises Gone."""
-        self.send(["?", operation, *rest])
-        while True:
-            message = self.receive()
-            if message[0] != "?":
-                return message
-            self.send(self.serve(message[1], message[2:]))
+        """The other side's answer, `["=", …]` or `["!", …]`; one thread at a time. Raises Gone."""
+        with self._lock:
+            self.send(["?", operation, *rest])
+            while True:
+                message = self.receive()
+                if message[0] != "?":
+                    return message
+                self.send(self.serve(message[1], message[2:]))
 
     def send(self, message: list[Any]) -> None:
         """Raises Gone."""

@@ -110,6 +110,9 @@ class Remote(metaclass=RemoteType):
         else:
             self._link.do("set", self._handle, name, (value,))
 
+    def __delattr__(self, name: str) -> None:
+        self._link.do("del", self._handle, name, ())
+
     def __copy__(self) -> Any:
         return self._link.do("copy", self._handle, "", ())
 
