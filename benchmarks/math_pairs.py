@@ -6,8 +6,8 @@ Both sides are called as their users call them, on the same completions:
 
 - Math-Verify: `verify(parse(gold), parse(completion))`, all settings at their defaults, its own
   extraction and signal time-outs among them. So do TRL and open-r1.
-- ours: `CheckRuntime.judge`, which is what a worker of the service does with an item: params
-  validated, gold read, answer extracted and compared.
+- ours: params validated, then `MathChecker.check`: gold read, answer extracted and compared.
+- worker: the same as a worker of the service does it, `CheckRuntime.judge` around it.
 
 No pair occurs twice, for both keep what they have parsed last (repeated pairs would show
 Math-Verify many times as fast as it is). In the mix eight completions share a gold, as the
@@ -25,8 +25,12 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from typing import Any
 
+from verifier_server.checkers.base import CheckContext
+from verifier_server.checkers.math.checker import MathChecker, MathParams
 from verifier_server.checkers.runtime import Task, open_runtime
+from verifier_server.verdict import Judgement
 
 Pair = tuple[str, str]  # gold, completion
 Judge = Callable[[str, str], object]
@@ -131,8 +135,22 @@ def _completion(rng: random.Random, answer: str, size_bytes: int) -> str:
 
 
 def ours() -> Judge:
+    checker = MathChecker()
+    checker.warm()
+
+    def judge(gold: str, completion: str) -> Judgement:
+        params = MathParams.model_validate({"answer": gold})
+        return checker.check(completion, params, CheckContext("", None, _unused, _unused))
+
+    return judge
+
+
+def _unused(*_: object) -> Any:
+    raise AssertionError("the math checker needs neither other checkers nor a sandbox")
+
+
+def worker() -> Judge:
     runtime = open_runtime("bubblewrap")
-    runtime.warm()
     return lambda gold, completion: runtime.judge(Task("math", completion, {"answer": gold}))
 
 
@@ -159,20 +177,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=1.0, help="per round, class and side")
     seconds = parser.parse_args().seconds
-    sides = {"ours": ours(), "Math-Verify": math_verify()}
+    sides = {"ours": ours(), "worker": worker(), "Math-Verify": math_verify()}
     loads: dict[str, Callable[[], Iterator[Pair]]] = {
         name: lambda kind=kind: one_class(kind)  # type: ignore[misc]
         for name, kind in CLASSES.items()
     }
-    print(f"{'class':24}{'ours /s':>12}{'Math-Verify /s':>16}{'ratio':>8}")
+    print("pairs/s".ljust(24) + "".join(f"{side:>14}" for side in sides) + "   ours/MV  worker/MV")
     for name, load in (loads | {"mix of 1-4 KB": mix}).items():
         streams = {side: load() for side in sides}
         rounds = [
             {side: pairs_per_s(judge, streams[side], seconds) for side, judge in sides.items()}
             for _ in range(ROUNDS)
         ]
-        a, b = (statistics.median(rates[side] for rates in rounds) for side in sides)
-        print(f"{name:24}{a:12.0f}{b:16.0f}{a / b:8.1f}", flush=True)
+        a, b, c = (statistics.median(rates[side] for rates in rounds) for side in sides)
+        print(f"{name:24}{a:14.0f}{b:14.0f}{c:14.0f}{a / c:10.1f}{b / c:11.1f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -65,10 +65,10 @@ class MathParams(Params):
     @property
     def policy(self) -> Policy:
         """The options that equality depends on."""
-        tolerance = self.tolerance or Tolerance()
+        tolerance = self.tolerance
         return Policy(
-            absolute=_decimal(tolerance.abs),
-            relative=_decimal(tolerance.rel),
+            absolute=_decimal(tolerance.abs) if tolerance else None,
+            relative=_decimal(tolerance.rel) if tolerance else None,
             percent_is_lenient=self.percent == "lenient",
             needs_units=self.units == "required",
             keeps_order=self.list_order == "kept",

@@ -29,7 +29,7 @@ from verifier_server.errors import BadReference
 from verifier_server.verdict import Judgement, Outcome
 
 _SHOWN = 200  # characters of an answer in a verdict
-_PLAIN_INTEGER = re.compile(r"-?[0-9]{1,18}")
+_PLAIN_INTEGER = re.compile(r"-?(?:[0-9]{1,18}|[1-9][0-9]{0,2}(?:,[0-9]{3}){1,5})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +100,9 @@ def judge(found: Extracted, task: Task, prompt: str | None) -> Judgement:
     shown = found.text[:_SHOWN]
     if not found.text:
         return Judgement.reject(Outcome.NO_ANSWER, "the answer is empty")
+    is_plain = not found.alternatives and _PLAIN_INTEGER.fullmatch(found.text)
+    if is_plain and task.integers is not None:
+        return _judge_integer(int(found.text.replace(",", "")), task.integers, shown)
     if not found.alternatives and any(found.text == gold.text.strip() for gold in task.golds):
         return Judgement.accept(answer=shown)
     if found.how == "whole" and _is_just_words(found, task):
@@ -117,6 +120,12 @@ def judge(found: Extracted, task: Task, prompt: str | None) -> Judgement:
     return Judgement.reject(Outcome.WRONG_ANSWER, why, answer=shown)
 
 
+def _judge_integer(answer: int, golds: frozenset[int], shown: str) -> Judgement:
+    if answer in golds:
+        return Judgement.accept(answer=shown)
+    return Judgement.reject(Outcome.WRONG_ANSWER, "it has another value", answer=shown)
+
+
 def _is_just_words(found: Extracted, task: Task) -> bool:
     """Whether a completion of a few words answers a question for something else."""
     try:
@@ -132,9 +141,6 @@ def _why_wrong(found: Extracted, task: Task, prompt: str | None) -> str | None:
     Raises:
         MathFault: the answer can't be read or evaluated.
     """
-    integers = None if found.alternatives else task.integers
-    if integers is not None and _PLAIN_INTEGER.fullmatch(found.text):
-        return None if int(found.text) in integers else "it has another value"
     answer = _read(found)
     reasons: list[str] = []
     for gold in task.golds:

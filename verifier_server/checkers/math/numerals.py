@@ -57,6 +57,8 @@ def literal(text: str) -> Num:
     Raises:
         TooLarge: it has too many digits or too large an exponent.
     """
+    if text.isdecimal() and len(text) <= MAX_DIGITS:
+        return Num(Fraction(int(text)))
     mantissa, _, exponent = text.lower().partition("e")
     if len(mantissa) > MAX_DIGITS or len(exponent.lstrip("+-0")) > len(str(MAX_EXPONENT)):
         raise TooLarge("has a number with too many digits")
