@@ -6,6 +6,7 @@ hold the same of these.
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -44,26 +45,39 @@ class _Line:
     ends: list[tuple[Fraction, Expr]] = field(default_factory=list)
 
     def add(self, end: Expr) -> None:
-        if infinite_sign(end):
-            return
-        place = _place(end)
-        if not any(self._is_at(place, end, known) for known in self.ends):
-            self.ends.append((place, end))
-            self.ends.sort(key=lambda known: known[0])
+        if not infinite_sign(end) and self._find(end) is None:
+            insort(self.ends, (_place(end), end), key=_by_place)
 
     def index(self, end: Expr) -> int:
         """Which end it is; -1 and len(ends) for the infinities."""
         sign = infinite_sign(end)
         if sign:
             return -1 if sign < 0 else len(self.ends)
-        place = _place(end)
-        return next(i for i, known in enumerate(self.ends) if self._is_at(place, end, known))
+        found = self._find(end)
+        assert found is not None, "both sets' ends are added first"
+        return found
 
-    @staticmethod
-    def _is_at(place: Fraction, end: Expr, known: tuple[Fraction, Expr]) -> bool:
-        if abs(place - known[0]) > _CLOSE * (1 + abs(place)):
-            return False
-        return identity.same(end, known[1]) is not False
+    def _find(self, end: Expr) -> int | None:
+        return next((i for i in self._near(_place(end)) if self._is_same(end, i)), None)
+
+    def _near(self, place: Fraction) -> Iterator[int]:
+        """The ends so close that only their expressions can tell them apart."""
+        start = bisect_left(self.ends, place, key=_by_place)
+        for step, i in ((-1, start - 1), (1, start)):
+            while 0 <= i < len(self.ends) and _is_close(place, self.ends[i][0]):
+                yield i
+                i += step
+
+    def _is_same(self, end: Expr, i: int) -> bool:
+        return identity.same(end, self.ends[i][1]) is not False
+
+
+def _by_place(end: tuple[Fraction, Expr]) -> Fraction:
+    return end[0]
+
+
+def _is_close(place: Fraction, other: Fraction) -> bool:
+    return abs(place - other) <= _CLOSE * (1 + abs(place))
 
 
 def _place(end: Expr) -> Fraction:
