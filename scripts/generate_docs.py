@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from pydantic_core import PydanticUndefined
 from typer.main import get_command
 
+from verifier_server.checkers.math import exact, numerals, policy, tokens
 from verifier_server.cli.main import app
 from verifier_server.settings import Settings
 
@@ -79,9 +81,73 @@ def _parameter(param: Any) -> str:
     return f"| `{flags or param.name.upper()}` | {' '.join(param.help.split())}{variable} |"
 
 
+def math_page() -> str:
+    """The page of the math checker: as written, with its tables made from math.toml."""
+    rows = tomllib.loads((DOCS / "math.toml").read_text())
+    forms = [
+        (row["name"], _code(row["gold"]), *map(_codes, (row["accepts"], row["rejects"])),
+         row.get("option", ""))
+        for row in rows["form"]
+    ]  # fmt: skip
+    deviations = [
+        (f"`{row['mode']}`", row["name"], *map(_code, (row["gold"], row["completion"])),
+         str(row["standard"]), str(row["other"]))
+        for row in rows["deviation"]
+    ]  # fmt: skip
+    tables = {
+        "forms": _table(("form", "gold", "accepts", "rejects", "option"), forms),
+        "limits": _table(("", "at most"), _limits()),
+        "deviations": _table(
+            ("mode", "deviation", "gold", "completion", "`standard`", "there"), deviations
+        ),
+    }
+    text = (DOCS / "math.md").read_text()
+    for name, table in tables.items():
+        text = _filled(text, name, table)
+    return text
+
+
+def _filled(text: str, name: str, table: str) -> str:
+    """The text with the table between the mark of that name and the next end."""
+    before, mark, rest = text.partition(f"<!-- {name} -->\n")
+    _, end, after = rest.partition("<!-- end -->")
+    return before + mark + table + end + after
+
+
+def _limits() -> list[tuple[str, ...]]:
+    return [
+        ("characters of an answer", f"{tokens.MAX_CHARS:,}"),
+        ("parts of it (numbers, names, signs)", f"{tokens.MAX_TOKENS:,}"),
+        ("nesting of brackets", f"{tokens.MAX_DEPTH}"),
+        ("digits of a written number", f"{numerals.MAX_DIGITS:,}"),
+        ("exponent of a power of ten", f"{numerals.MAX_EXPONENT:,}"),
+        ("bits of any number on the way", f"{exact.MAX_BITS:,}"),
+        ("terms of a sum that is added up", f"{exact.MAX_TERMS:,}"),
+        ("elements compared in any order, unless they are numbers", f"{policy.MAX_ITEMS}"),
+    ]
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def _codes(texts: list[str]) -> str:
+    return ", ".join(map(_code, texts))
+
+
+def _code(text: str) -> str:
+    """A code span inside a table, where a bare bar would end the cell."""
+    return "`" + text.replace("|", "\\|") + "`"
+
+
 def main() -> int:
     """Writes or checks every page; the exit status says whether one was out of date."""
-    pages = {DOCS / "settings.md": settings_page(), DOCS / "cli.md": cli_page()}
+    pages = {
+        DOCS / "settings.md": settings_page(),
+        DOCS / "cli.md": cli_page(),
+        DOCS / "math.md": math_page(),
+    }
     stale = [path for path, text in pages.items() if not path.exists() or path.read_text() != text]
     if "--check" in sys.argv:
         for path in stale:
