@@ -46,6 +46,11 @@ def test_a_text_that_chooses_b_is_read_so(judge: Judge, completion: str, options
     assert (judgement.score, judgement.answer) == (1, "B")
 
 
+@pytest.mark.parametrize("completion", ["Answer: B) Rome", "The answer is **B. Oslo**"])
+def test_a_letter_with_another_options_text_is_two_choices(judge: Judge, completion: str) -> None:
+    assert judge("choice", completion, {"answer": "B", "options": CITIES}).score == 0
+
+
 @pytest.mark.parametrize(
     "completion",
     ["Paris", "paris.", "\\boxed{Paris}", "\\boxed{\\text{Paris}}", "<answer>PARIS</answer>",
@@ -61,7 +66,9 @@ def test_an_options_text_stands_for_its_letter(judge: Judge, completion: str) ->
     [
         "A or B", "A/B", "A, B", "A and B", "AB", "ABCD", "A, B, C, D", "B\nA", "A | B",
         "\\boxed{A or B}", "\\boxed{A} or \\boxed{B}", "\\boxed{A}, \\boxed{B}",
-        "$\\boxed{A}$ / $\\boxed{B}$", "\\boxed{AB}",
+        "$\\boxed{A}$ / $\\boxed{B}$", "\\boxed{AB}", "\\boxed{A}, or maybe \\boxed{B}",
+        "\\boxed{A} (alternatively \\boxed{B})", "<answer>A</answer> or <answer>B</answer>",
+        "<answer>B</answer>, or possibly <answer>A</answer>",
         "<answer>A or B</answer>", "<answer>A B</answer>",
         "The answer is A or B", "The answer is either B or A.", "The answer is (A) or (B).",
         "The answer is B, or A", "The answer is B (or A)", "The answer is B or maybe A",

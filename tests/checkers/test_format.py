@@ -38,6 +38,8 @@ def test_text_in_the_template_is_accepted(judge: Judge, completion: str, params:
         ("a</think>b", THINK, "prefill"),
         ("x<think>a</think>b", THINK, "does not start"),
         ("<think>a</think> \n", THINK, "no text after </think>"),
+        ("<think>a</think>\u200b\ufeff\x00", THINK, "no text after </think>"),
+        ("<think>a</think><answer>\u200b\u2060</answer>", BOTH, "holds nothing"),
         ("<think>a</think>b<think>c</think>d", THINK, "<think> occurs 2 times"),
         ("<think><think>a</think></think>b", THINK, "<think> occurs 2 times"),
         ("<think>a</think></think>b", THINK, "</think> occurs 2 times"),

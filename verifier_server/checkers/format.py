@@ -6,6 +6,7 @@ from typing import Literal
 
 from verifier_server.checkers.base import CheckContext, Checker, Example, Params
 from verifier_server.checkers.completion import after_think
+from verifier_server.checkers.texts import is_blank
 from verifier_server.verdict import Judgement, Outcome
 
 _THINK = ("<think>", "</think>")
@@ -82,7 +83,7 @@ def _fault(text: str, tags: tuple[str, ...]) -> str:
     if places != sorted(places):
         return f"the tags are out of order; the template is {''.join(tags)}"
     rest = text[places[1] + len(tags[1]) :]
-    if not rest.strip():
+    if is_blank(rest):
         return f"there is no text after {tags[1]}"
     return _answer_fault(rest) if tags[2:] else ""
 
@@ -95,4 +96,4 @@ def _answer_fault(rest: str) -> str:
         return f"there is text between {_THINK[1]} and {_ANSWER[0]}"
     if after.strip():
         return f"there is text after {_ANSWER[1]}"
-    return "" if answer.strip() else f"{_ANSWER[0]} holds nothing"
+    return f"{_ANSWER[0]} holds nothing" if is_blank(answer) else ""

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from verifier_server.checkers.alternatives import joins_alternatives
 from verifier_server.checkers.texts import index_of_equal
 
 # Repeated places are looked at from the last one backwards, no further than this.
@@ -21,6 +22,7 @@ _STATEMENT_CHARACTERS = 400
 
 _BOX = re.compile(r"\\(?:boxed|fbox) ?\{([^{}]{0,400}+(?:\{[^{}]{0,100}+\}[^{}]{0,100}+){0,8}+)\}")
 _BETWEEN_BOXES = re.compile(r"(?i)[\s$.,;/|&*]*(?:\\text\{ ?)?(?:and|or)?[\s$}*]*")
+_OPENING_TAG, _CLOSING_TAG = "<answer>", "</answer>"
 _PHRASE = re.compile(
     r"(?i)\b(?:answers?|(?:correct|right|best|final|my) (?:options?|choices?))[*_]{0,3}\s{0,4}"
     r"(?:(?:is|are|would be|should be|must be)\b|[:=])[*_]{0,3}\s{0,4}:?[*_]{0,3}\s{0,4}"
@@ -151,9 +153,11 @@ def _boxed(text: str, options: _Options) -> Reading | None:
     while boxes:
         box = boxes.pop()
         statement, start = box[1], box.start()
-        while boxes and start - boxes[-1].end() <= 30:
+        while boxes and start - boxes[-1].end() <= 60:
             between = text[boxes[-1].end() : start]
-            if not _BETWEEN_BOXES.fullmatch(between):
+            if joins_alternatives(between):
+                between = "or"
+            elif not _BETWEEN_BOXES.fullmatch(between):
                 break
             box = boxes.pop()
             statement, start = f"{box[1]} {between} {statement}", box.start()
@@ -165,9 +169,19 @@ def _boxed(text: str, options: _Options) -> Reading | None:
 
 def _tagged(text: str, options: _Options) -> Reading | None:
     """What the last `<answer>…</answer>` names."""
-    end = text.rfind("</answer>")
-    start = text.rfind("<answer>", 0, max(end, 0))
-    return options.read(text[start + len("<answer>") : end]) if start >= 0 else None
+    end = text.rfind(_CLOSING_TAG)
+    start = text.rfind(_OPENING_TAG, 0, max(end, 0))
+    if start < 0:
+        return None
+    reading = options.read(text[start + len(_OPENING_TAG) : end])
+    before = text.rfind(_CLOSING_TAG, 0, start)
+    is_alternative = before >= 0 and joins_alternatives(text[before + len(_CLOSING_TAG) : start])
+    if not reading or not is_alternative:
+        return reading
+    opening = text.rfind(_OPENING_TAG, 0, before)
+    other = options.read(text[opening + len(_OPENING_TAG) : before]) if opening >= 0 else None
+    letters = reading.letters | (other.letters if other else frozenset())
+    return Reading(letters, len(letters) > 1)
 
 
 def _phrased(text: str, options: _Options) -> Reading | None:
@@ -176,8 +190,15 @@ def _phrased(text: str, options: _Options) -> Reading | None:
         said = text[phrase.end() : phrase.end() + _STATEMENT_CHARACTERS].partition("\n")[0]
         reading = _leading(said, options) or options.by_text(said.strip().strip("*_"))
         if reading:
-            return reading
+            return _with_named(reading, said.strip(), options)
     return None
+
+
+def _with_named(reading: Reading, said: str, options: _Options) -> Reading:
+    """The reading, with the option whose text stands after the letter: `B) Rome`."""
+    label = _LABEL.fullmatch(said)
+    named = options.by_text(label[2].strip("*_")) if label else None
+    return Reading(reading.letters | named.letters, reading.is_hedged) if named else reading
 
 
 def _leading(said: str, options: _Options) -> Reading | None:

@@ -17,6 +17,11 @@ def excerpt(text: str, limit: int = 80) -> str:
     return line if is_whole else line[:limit] + "…"
 
 
+def is_blank(text: str) -> bool:
+    """Whether nothing in the text shows: white space, zero-width and control characters."""
+    return not any(character.isprintable() and character != " " for character in text)
+
+
 def canonical(text: str, *, case_sensitive: bool = False) -> str:
     """The NFC form, case-folded unless `case_sensitive`.
 

@@ -3,15 +3,19 @@ r"""Boxed answers: the last `\boxed` or `\fbox`, and what is offered beside it."
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import NamedTuple
 
+from verifier_server.checkers.alternatives import (
+    after_joint,
+    joins_alternatives,
+    without_marks,
+)
 from verifier_server.checkers.math.extracted import Extracted, Missing
 
 _BOX = re.compile(r"\\(?:boxed|fbox|framebox)(?![A-Za-z])\s*")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _BARE_BOX = re.compile(r"[-+]?\d[\d.,/]*|[-+]?\.\d+")
-_OR = re.compile(r"(?:or|oder|ou|\u0438\u043b\u0438|\u6216\u8005?|and/or)(?![a-z])", re.IGNORECASE)
-_AROUND = " \t\r\n$.,:;*_\\()[]{}"
 _NEARBY = 200  # characters beside a box in which an alternative may start
 _VALUE = re.compile(r"[\s({\[\\]*(?:\$([^$\n]{1,100})\$|([-+]?[\d.][^\s,;$)}]*))")
 _OR_WORDS = ("or", "oder", "ou")
@@ -29,11 +33,11 @@ class _Box(NamedTuple):
 
 def last_box(text: str) -> Extracted | Missing | None:
     """The answer in the last box, why there is none in it, or None if there is no box."""
-    if text.count("\\boxed") + text.count("\\fbox") > _MAX_BOXES:
-        return Missing(f"there are more than {_MAX_BOXES} boxes")
-    starts = list(_BOX.finditer(text))
+    starts = list(islice(_BOX.finditer(text), _MAX_BOXES + 1))
     if not starts:
         return None
+    if len(starts) > _MAX_BOXES:
+        return Missing(f"there are more than {_MAX_BOXES} boxes")
     boxes: list[_Box] = []
     for start in starts:
         if boxes and start.start() < boxes[-1].end:
@@ -79,16 +83,16 @@ def _offered(text: str, boxes: list[_Box], contents: tuple[str, ...]) -> tuple[s
     first = len(boxes) - 1
     has_or = False
     while first > 0:
-        joint = _bare(text[boxes[first - 1].end : boxes[first].start])
-        if joint and not _OR.fullmatch(joint):
+        between = text[boxes[first - 1].end : boxes[first].start]
+        is_joint = joins_alternatives(between)
+        if not is_joint and without_marks(between):
             break
-        has_or = has_or or bool(joint)
+        has_or = has_or or is_joint
         first -= 1
     offered = list(contents[first:]) if has_or else [contents[-1]]
-    after = text[boxes[-1].end : boxes[-1].end + _NEARBY].lstrip(_AROUND)
-    joined = _OR.match(after)
-    if joined:
-        offered.append(_first_value(after[joined.end() :]))
+    joined = after_joint(text[boxes[-1].end : boxes[-1].end + _NEARBY])
+    if joined is not None:
+        offered.append(_first_value(joined))
     start = boxes[first].start if has_or else boxes[-1].start
     lead_in = text[max(0, start - _NEARBY) : start].rstrip(" \n$")
     before = _BEFORE_OR.search(lead_in) if lead_in.lower().endswith(_OR_WORDS) else None
@@ -96,11 +100,6 @@ def _offered(text: str, boxes: list[_Box], contents: tuple[str, ...]) -> tuple[s
         offered.append(before.group(1) or before.group(2))
     found = tuple(value for value in offered if value)
     return found if len(found) > 1 else ()
-
-
-def _bare(joint: str) -> str:
-    """What stands between two answers, without the signs around words."""
-    return joint.replace("\\text", "").strip(_AROUND)
 
 
 def _first_value(text: str) -> str:

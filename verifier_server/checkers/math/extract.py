@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from verifier_server.checkers.alternatives import joins_alternatives
 from verifier_server.checkers.completion import after_think
 from verifier_server.checkers.math.boxes import last_box
 from verifier_server.checkers.math.extracted import Extracted, Missing
@@ -27,7 +28,7 @@ Mode = Literal["standard", "boxed", "lenient"]
 MAX_WHOLE = 4096  # a longer completion is not just an expression
 _MAX_WORDS = 40  # nor is one with more words
 
-_OPENING_TAG, _CLOSING_TAG = "<answer>", "</answer>"
+_TAG = re.compile(r"<(/?)answer>", re.IGNORECASE | re.ASCII)
 _CLAUSE = re.compile(r"[A-Za-z][^\n]*\b(?:is|are|equals)[ \t]+")
 _HEDGE = re.compile(r"\b(?:or|not|either|if|maybe|perhaps|possibly)\b", re.IGNORECASE)
 _HASHES = re.compile(r"^[ \t]*####[ \t]*([^\n]*)$", re.MULTILINE)
@@ -84,18 +85,34 @@ def _moved(found: Extracted | Missing, offset: int) -> Extracted | Missing:
 
 
 def _tagged(text: str) -> Extracted | None:
-    lowered = text.lower()
-    end = lowered.rfind(_CLOSING_TAG)
-    start = lowered.rfind(_OPENING_TAG, 0, max(end, 0))
-    if start < 0:
+    opening: re.Match[str] | None = None
+    pairs: list[tuple[re.Match[str], re.Match[str]]] = []
+    for tag in _TAG.finditer(text):
+        if not tag.group(1):
+            opening = tag
+        elif opening is not None:
+            pairs = [*pairs[-1:], (opening, tag)]
+            opening = None
+    if not pairs:
         return None
-    start += len(_OPENING_TAG)
-    inner = text[start:end]
-    found = _phrase(inner)
+    start, end = pairs[-1][0].end(), pairs[-1][1].start()
+    found = _phrase(text[start:end])
     if found is not None:
         span = (start + found.span[0], start + found.span[1])
         return Extracted(found.text, "tag", span)
-    return Extracted(clean(inner), "tag", (start, end))
+    answer = clean(text[start:end])
+    other = _offered_before(text, pairs)
+    return Extracted(answer, "tag", (start, end), (other, answer) if other and answer else ())
+
+
+def _offered_before(text: str, pairs: list[tuple[re.Match[str], re.Match[str]]]) -> str:
+    """The answer in the pair of tags before the last, if the last is an alternative to it."""
+    if len(pairs) < 2:
+        return ""
+    before, last = pairs
+    if not joins_alternatives(text[before[1].end() : last[0].start()]):
+        return ""
+    return clean(text[before[0].end() : before[1].start()])
 
 
 def _phrase(text: str) -> Extracted | None:

@@ -61,6 +61,8 @@ INVISIBLE = frozenset(
 TEXT_COMMANDS = frozenset(
     "text textbf textit textrm textsf texttt textnormal textup textsc mbox hbox emph".split()
 )
+# Commands whose first argument is how the second, or what follows, looks.
+COLOUR_COMMANDS = frozenset("color textcolor mathcolor".split())
 UPRIGHT_COMMANDS = frozenset("mathrm operatorname operatorname* mathup textmath".split())
 
 UNICODE_SIGNS = {

@@ -53,6 +53,8 @@ _SCAN = re.compile(
     """,
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
+# What is white on white is hidden, and no answer.
+_COLOUR = re.compile(r"\s{0,9}\{(?!(?i:white|transparent|none))[A-Za-z]{1,30}\}")
 _EXPONENT = re.compile(r"[eE][+-]?\d+(?![\d.])")
 _BARE_DOLLAR = re.compile(r"(?<!\\)\$")
 _SEPARATOR = re.compile(r"\{,\}|\\,|\\!|,\\! ?|,| ")
@@ -180,6 +182,10 @@ class _Tokenizer:
             self.spaced = True
             if name in ("left", "right") and self.text.startswith(".", self.at):
                 self.at += 1
+        elif name in lexicon.COLOUR_COMMANDS:
+            colour = _COLOUR.match(self.text, self.at)
+            self.at = colour.end() if colour else self.at
+            self.spaced = True
         elif name in lexicon.TEXT_COMMANDS or name in lexicon.UPRIGHT_COMMANDS:
             self._text_command(is_upright=name in lexicon.UPRIGHT_COMMANDS)
         elif name == "pi":
