@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import time
 from typing import Any
 
@@ -55,6 +56,14 @@ def test_any_callable_will_do_and_noise_does_not_matter(
 ) -> None:
     judgement = judge(fenced(source), SQUARE, provider)
     assert judgement.outcome is Outcome.ACCEPTED, judgement
+
+
+def test_keys_are_written_as_json_writes_them(provider: SandboxProvider) -> None:
+    source = "def f(x): return {True: 1, None: 2, 1.5: 3, 7: 4, 'a': 5}"
+    params = function(([0], json.loads(json.dumps({True: 1, None: 2, 1.5: 3, 7: 4, "a": 5}))))
+    assert judge(fenced(source), params, provider).score == 1
+    wrong = "def f(x): return {(): 1, None: 2, 1.5: 3, 7: 4, 'a': 5}"
+    assert judge(fenced(wrong), params, provider).outcome is Outcome.WRONG_ANSWER
 
 
 def test_keyword_arguments_are_passed(provider: SandboxProvider) -> None:

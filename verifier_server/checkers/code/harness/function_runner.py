@@ -188,7 +188,7 @@ def encode(value: Any, max_bytes: int) -> bytes:
 def plain(value: Any) -> Any:
     """The value as exact None, bool, int, float, str, list or dict of str; one level deep.
 
-    Tuples become lists and whole-number keys become text, as in `json.dumps`.
+    Tuples become lists and keys become text, as in `json.dumps`.
     """
     kind = type(value)
     base = kind if kind in _PLAIN else next((b for b in _PLAIN if issubclass(kind, b)), None)
@@ -208,12 +208,16 @@ def plain(value: Any) -> Any:
 
 
 def plain_key(key: Any) -> str:
-    """A key of a JSON object."""
+    """A key of a JSON object, written as `json.dumps` does."""
     kind = type(key)
     if issubclass(kind, str):
         return str.__str__(key)
-    if issubclass(kind, int) and kind is not bool:
+    if key is None or kind is bool:
+        return {None: "null", True: "true", False: "false"}[key]
+    if issubclass(kind, int):
         return str(int.__int__(key))
+    if issubclass(kind, float):
+        return repr(float.__float__(key))
     raise NotJson(f"dict with a {_type_name(kind)} as key")
 
 
