@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from verifier_server.checkers.base import CheckContext
-from verifier_server.checkers.math.checker import MathChecker
+from verifier_server.checkers.math.checker import MathChecker, MathParams
 from verifier_server.verdict import Judgement
 
 Ask = Callable[..., Judgement]
@@ -21,7 +21,7 @@ def ask(completion: str, answer: Any, *, prompt: str | None = None, **options: A
         BadReference, ValidationError: as the service would turn into `bad_reference`.
     """
     checker = MathChecker()
-    params = MathChecker.Params.model_validate({"answer": answer, **options})
+    params = MathParams.model_validate({"answer": answer, **options})
     return checker.check(completion, params, CheckContext("test", prompt, _never, _never))
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from pydantic import ValidationError
 
 from tests.checkers.math.conftest import ask
-from verifier_server.checkers.math.checker import MathChecker
+from verifier_server.checkers.math.checker import MathChecker, MathParams
 from verifier_server.errors import BadReference
 
 
@@ -39,7 +41,7 @@ def test_gold_of_another_type_does_not_validate(gold: object) -> None:
         {"tolerance": {"abs": -1}}, {"tolerance": {"abs": float("nan")}}, {"tolerance": 0.1},
     ],
 )  # fmt: skip
-def test_unknown_option_does_not_validate(options: dict[str, object]) -> None:
+def test_unknown_option_does_not_validate(options: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         ask(r"\boxed{1}", "1", **options)
 
@@ -51,7 +53,7 @@ def test_one_broken_gold_among_several_spoils_the_task() -> None:
 
 def test_prepare_refuses_what_check_would() -> None:
     with pytest.raises(BadReference):
-        MathChecker().prepare(MathChecker.Params.model_validate({"answer": "((2"}))
+        MathChecker().prepare(MathParams.model_validate({"answer": "((2"}))
 
 
 @pytest.mark.parametrize(

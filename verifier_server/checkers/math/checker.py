@@ -1,7 +1,7 @@
 """The `math` checker: extracts an answer, reads it and the gold, compares by a stated policy.
 
-Everything is exact where it can be and bounded where it can't; nothing from a completion is
-ever handed to `eval`, `sympify` or a parser that we don't own.
+Everything is exact where it can be and bounded where it can't; but in mode `math-verify`,
+nothing from a completion is handed to `eval`, `sympify` or a parser that we don't own.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class MathChecker(Checker[MathParams]):
     """Compares a mathematical answer with a gold."""
 
     name: ClassVar[str] = "math"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     Params: ClassVar[type[Params]] = MathParams
     examples: ClassVar[tuple[Example, ...]] = (
         Example(r"So it is $\boxed{0.5}$.", {"answer": r"\frac12"}, 1.0),
