@@ -109,13 +109,12 @@ class ScoringService:
         except RecursionError:
             nested = "the params are nested too deeply"
             return replace(plan, settled=Judgement.unscored(Outcome.BAD_REFERENCE, nested))
-        return replace(
-            plan,
-            version=checker.version,
-            hash=hash_,
-            task=Task(item.checker, completion, item.params, prompt, hash_),
-            resource=checker.resource_for(item.params),
-        )
+        resource = checker.resource_for(item.params)
+        plan = replace(plan, version=checker.version, hash=hash_, resource=resource)
+        if resource not in self._dispatcher.resources:
+            nobody = f"this service has no workers for {resource!r} checks"
+            return replace(plan, settled=Judgement.unscored(Outcome.CHECKER_ERROR, nobody))
+        return replace(plan, task=Task(item.checker, completion, item.params, prompt, hash_))
 
     async def _conclude(self, index: int, plan: _Plan, pending: asyncio.Future[Judged]) -> Verdict:
         judged = await pending

@@ -122,3 +122,16 @@ async def test_the_same_item_twice_is_judged_once(service: Service) -> None:
     first, second = await service.scoring.score([item("pid"), item("pid")])
     assert first.answer == second.answer
     assert (first.index, second.index) == (0, 1)
+
+
+async def test_a_check_that_was_stopped_is_no_zero(service: Service) -> None:
+    """As by SIGSTOP, a paused container, a starved machine: it sleeps beyond its budget."""
+    verdict = await judge(service, "sleep 30")
+    assert (verdict.score, verdict.outcome) == (None, Outcome.CHECKER_ERROR)
+
+
+async def test_a_checker_without_workers_is_told_so(service: Service) -> None:
+    [good, lost] = await service.scoring.score([item("behave"), item("behave", queue="lean")])
+    assert good.score == 1
+    assert (lost.score, lost.outcome) == (None, Outcome.CHECKER_ERROR)
+    assert "lean" in lost.explanation

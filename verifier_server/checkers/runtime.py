@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -156,8 +157,9 @@ def boundary(run: Callable[[], Judgement], checker: str) -> Judgement:
         return Judgement.reject(
             Outcome.MEMORY_LIMIT, f"judging this completion needs too much memory ({error})"
         )
-    except Exception as error:
-        log.exception("checker %s failed", checker)
+    except Exception as error:  # noqa: BLE001 - logged without its text, which may be a completion's
+        where = "".join(traceback.format_tb(error.__traceback__))
+        log.error("checker %s failed: %s\n%s", checker, type(error).__name__, where)
         return Judgement.unscored(
             Outcome.CHECKER_ERROR, f"the checker failed: {type(error).__name__}: {error}"
         )

@@ -25,6 +25,10 @@ class Judged:
 class Dispatcher(Protocol):
     """Runs tasks somewhere that can be killed."""
 
+    @property
+    def resources(self) -> frozenset[Resource]:
+        """The queues that there are."""
+
     async def start(self) -> None:
         """Returns when tasks can be judged."""
 

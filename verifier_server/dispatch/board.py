@@ -15,16 +15,20 @@ from dataclasses import dataclass
 from typing import Self
 
 _NUMBER, _SECONDS = struct.Struct("<Q"), struct.Struct("<d")
-_TASK_AT, _STARTED_AT, _BUDGET_AT, _SKIP_AT, _SIZE = 0, 8, 16, 24, 32
+_TASK_AT, _STARTED_AT, _BUDGET_AT, _CPU_AT, _SKIP_AT, _SIZE = 0, 8, 16, 24, 32, 40
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The running task's number (0: none yet), when it began (monotonic), and its budget."""
+    """The running task's number (0: none yet), when it began (monotonic), and its budget.
+
+    `cpu_s` is what the worker's processor clock said when it began.
+    """
 
     task: int
     started_s: float
     budget_s: float
+    cpu_s: float
 
     @property
     def end_s(self) -> float:
@@ -56,6 +60,7 @@ class Board:
             return False
         _SECONDS.pack_into(self._page, _STARTED_AT, time.monotonic())
         _SECONDS.pack_into(self._page, _BUDGET_AT, budget_s)
+        _SECONDS.pack_into(self._page, _CPU_AT, time.process_time())
         _NUMBER.pack_into(self._page, _TASK_AT, task)
         return True
 
@@ -73,6 +78,7 @@ class Board:
             _NUMBER.unpack_from(self._page, _TASK_AT)[0],
             _SECONDS.unpack_from(self._page, _STARTED_AT)[0],
             _SECONDS.unpack_from(self._page, _BUDGET_AT)[0],
+            _SECONDS.unpack_from(self._page, _CPU_AT)[0],
         )
 
     def close(self) -> None:

@@ -34,6 +34,11 @@ class InProcessDispatcher:
         self._nursery = Nursery(settings.sandbox, settings.log_level)
         self._lanes: dict[Resource, Lane] = {}
 
+    @property
+    def resources(self) -> frozenset[Resource]:
+        """The queues that there are."""
+        return frozenset(self._lanes)
+
     async def start(self) -> None:
         """Returns when tasks can be judged. Raises ConfigError if they never can."""
         await self._nursery.start()

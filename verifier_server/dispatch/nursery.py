@@ -29,6 +29,7 @@ class Worker:
 
     `number` names it between supervisor and zygote. `died` resolves to the exit status
     (negative: minus the signal), or to None if the zygote died first and nobody knows.
+    `cpu_s` is the processor time that it took in all, once dead.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class Worker:
         self.number = number
         self.board = board
         self.died: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
+        self.cpu_s = 0.0
         self._reader, self._writer = streams
         self._header: tuple[int, int] | None = None
 
@@ -58,9 +60,10 @@ class Worker:
         self._header = None
         return number, unpack(body)
 
-    def set_died(self, status: int | None) -> None:
+    def set_died(self, status: int | None, cpu_s: float = 0.0) -> None:
         """Tells all who wait for its death; none may be left, where a stop cut their wait."""
         if not self.died.done():
+            self.cpu_s = cpu_s
             self.died.set_result(status)
 
     async def close(self) -> None:
@@ -184,7 +187,7 @@ class Nursery:
         if "ready" in message:
             self._settle_start(warm=True)
         elif worker := self._workers.pop(message["died"], None):
-            worker.set_died(message["status"])
+            worker.set_died(message["status"], message["cpu_s"])
 
     def _hang_up(self) -> None:
         if self._control is None:

@@ -35,6 +35,8 @@ _STALL_S = 0.02
 _GRACE_S = 1.0
 # A worker that takes up none of its tasks for so long is lost.
 _DEAF_S = 10.0
+# A pure check that took less than this part of its time on a processor did not compute.
+_BUSY = 0.1
 _POLL_S = 0.25
 _RETRY_S = 1.0
 
@@ -207,12 +209,25 @@ class Slot:
         """Kills the worker that runs `job`, which is judged by what an inquest finds."""
         run_s = time.monotonic() - reading.started_s
         self._take_out(reading.task)
+        worker = self._worker
         await self._replace()
         if job.is_overdue and not job.had_its_time(reading.started_s):
             job.give_up()
             return
+        if self._was_idle(worker.cpu_s - reading.cpu_s, run_s):
+            if not self._try_again(job):
+                idle = f"the worker got no processor time, or waited for something: {why}"
+                job.finish(Judgement.unscored(Outcome.CHECKER_ERROR, idle), run_s)
+            return
         blame = Judgement.reject(Outcome.TIME_LIMIT, f"judging this completion: {why}")
         job.finish(await self._inquest(job, blame), run_s)
+
+    def _was_idle(self, cpu_s: float, run_s: float) -> bool:
+        """Whether a pure check was stopped or starved, which is never a completion's doing.
+
+        A sandboxed one waits for its program, so its idleness says nothing.
+        """
+        return self._memory_bytes is not None and cpu_s < _BUSY * run_s
 
     async def _mourn(self, lost: WorkerLost) -> None:
         """The worker died by itself: by a task, or by somebody's hand."""

@@ -6,7 +6,7 @@ the fork safe, and does nothing but fork, kill and report deaths:
 
     supervisor -> zygote   {"spawn": number, "memory_bytes": n|null} with [socket, board] fds
                            {"kill": number}
-    zygote -> supervisor   {"ready": true}   {"died": number, "status": n}
+    zygote -> supervisor   {"ready": true}   {"died": number, "status": n, "cpu_s": x}
 
 The supervisor numbers the workers. Since the zygote is their parent and alone knows their
 pids, what it kills is its own child or already reaped, never a stranger. Workers die with
@@ -100,10 +100,11 @@ class Zygote:
 
     def _reap(self) -> None:
         for number, pid in list(self._pids.items()):
-            done, status = os.waitpid(pid, os.WNOHANG)
+            done, status, used = os.wait4(pid, os.WNOHANG)
             if done:
                 del self._pids[number]
-                self._tell({"died": number, "status": os.waitstatus_to_exitcode(status)})
+                code, cpu_s = os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
+                self._tell({"died": number, "status": code, "cpu_s": cpu_s})
 
     def _tell(self, message: dict[str, Any]) -> None:
         self._control.send(json.dumps(message).encode())

@@ -6,10 +6,11 @@ import math
 import os
 import signal
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from verifier_server.checkers.base import CheckContext, Checker, Example, Params
+from verifier_server.checkers.base import CheckContext, Checker, Example, Params, Resource
 from verifier_server.verdict import Case, Judgement, Outcome
 
 # What no checker may return.
@@ -28,6 +29,7 @@ class MisbehavingParams(Params):
     it exists the checker hangs whatever the completion is."""
 
     prepare: str = "behave"
+    queue: Resource = "cpu"
     broken: str | None = None
 
 
@@ -42,6 +44,10 @@ class MisbehavingChecker(Checker[MisbehavingParams]):
         Example("behave", {}, 1),
         Example("wrong", {}, 0, Outcome.WRONG_ANSWER),
     )
+
+    def resource_for(self, params: Mapping[str, Any]) -> Resource:
+        resource: Resource = params.get("queue", "cpu")
+        return resource
 
     def prepare(self, params: MisbehavingParams) -> None:
         misbehave(params.prepare)
