@@ -197,9 +197,13 @@ def test_a_value_has_so_many_siblings_that_guessing_does_not_pay(value: Any) -> 
         ("assert math.floor(f(1)) == 1", None, {"f"}, {"math"}, 1),
         ("assert sorted(f(1)) == sorted([1])", None, {"f"}, set(), 1),
         ("assert sum(1, 2) == 3", None, {"sum"}, set(), 1),
-        ("def check(c):\n    assert c(1)", "f", {"f", "c"}, set(), 1),
-        ("def check(c):\n    assert c(1)\ncheck(f)", "f", {"f", "c"}, set(), 1),
-        ("def check(c):\n    assert len(c(1)) == 1", "len", {"len", "c"}, set(), 1),
+        ("def check(c):\n    assert c(1)", "f", {"f"}, set(), 1),
+        ("def check(c):\n    assert c(1)\ncheck(f)", "f", {"f"}, set(), 1),
+        ("def check(c):\n    assert len(c(1)) == 1", "len", {"len"}, set(), 1),
+        ("def check(f):\n    assert abs(f(1)) < 1", "f", {"f"}, set(), 1),
+        ("assert abs(f(1, lambda f: f)) < 1", None, {"f"}, set(), 1),
+        ("def t():\n    x = len(f(1))\n    assert [y for y in x]\nt()", None, {"f"}, set(), 1),
+        ("assert f() is 1", None, {"f"}, set(), 1),
         ("for i in range(3):\n    assert f(i) == i", None, {"f"}, set(), 1),
         ("try:\n    f(1)\nexcept E: pass\nelse: raise ValueError", None, {"f", "E"}, set(), 1),
         ("def t():\n    assert f(1)\nfor i in range(2):\n    t()", None, {"f"}, set(), 1),
@@ -216,7 +220,16 @@ def test_a_plan_knows_its_cases_and_what_it_wants(
 
 @pytest.mark.parametrize(
     "text",
-    ["", "x = 1", "def t():\n    assert f()", "assert (", "\x00", "class A(B): pass\nassert A()"],
+    [
+        "assert f()\nreturn",
+        "for x in f(): assert x\nbreak",
+        "",
+        "x = 1",
+        "def t():\n    assert f()",
+        "assert (",
+        "\x00",
+        "class A(B): pass\nassert A()",
+    ],
 )
 def test_a_text_that_judges_nothing_is_unusable(text: str) -> None:
     with pytest.raises(Unusable):

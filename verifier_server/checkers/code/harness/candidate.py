@@ -48,6 +48,7 @@ class Candidate(Link):
         self._ids: dict[int, int] = {}
         self._arguments: list[Any] = []
         self._foreign: dict[int, Any] = {}
+        self._loop: Any = None
 
     def serve(self, operation: str, rest: list[Any]) -> list[Any]:
         """Does one operation; whatever it raises is the answer."""
@@ -81,14 +82,22 @@ class Candidate(Link):
             keywords = {key: unpack(tree, self._resolve) for key, tree in rest[3].items()}
             return target(*self._arguments, **keywords)
         if operation == "await":
-            import asyncio  # slow to import, rarely needed
-
-            return asyncio.run(target)
+            return self._await(target)
         if operation in ("copy", "deepcopy"):
             return getattr(copy, operation)(target)
         if name == "__getitem__":
             return target[self._arguments[0]]
         return getattr(type(target), name)(target, *self._arguments)
+
+    def _await(self, awaitable: Any) -> Any:
+        import asyncio  # slow to import, rarely needed
+
+        async def result() -> Any:
+            return await awaitable
+
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+        return self._loop.run_until_complete(result())
 
     def _compile(self) -> None:
         with open(self._path, "rb") as stream:
@@ -125,7 +134,7 @@ class Candidate(Link):
         if issubclass(kind, type):
             return self._export_class(value)
         number, _ = self._number(value)
-        if kind is CoroutineType:
+        if kind is CoroutineType or _name(kind) == "async_generator_asend":
             return ["co", number]
         extra = None
         if issubclass(kind, BaseException):
@@ -181,7 +190,8 @@ class Candidate(Link):
         """Does an operation on an object of the asserts' process."""
         kind, tree, *_ = self.request(operation, *rest)
         if kind == "!":
-            raise getattr(builtins, tree[0])(tree[1])
+            is_mine = tree[0] == "o"
+            raise self._objects[tree[1]] if is_mine else getattr(builtins, tree[0])(tree[1])
         return unpack(tree, self._resolve)
 
     def pack(self, *values: Any) -> list[Any]:

@@ -137,7 +137,7 @@ class Judge(Link):
         if issubclass(shadow, BaseException):
             args = [unpack(tree, self._resolve) for tree in extra]
             instance = BaseException.__new__(shadow, *args)
-        elif getattr(shadow, "_data", None) is not None:
+        elif shadow._data is not None:
             value = unpack(extra, self._resolve)
             instance = shadow._data.__new__(shadow, value)
             if shadow._data in (list, dict, set):
@@ -194,7 +194,8 @@ class Judge(Link):
         except (Gone, Tampering):
             raise
         except Exception as error:  # noqa: BLE001 - what a callback raises is the caller's
-            return ["!", _plain_error(error), []]
+            is_theirs = isinstance(error, Remote)
+            return ["!", self._export(error) if is_theirs else _plain_error(error), []]
 
     def _serve_instance(self, target: Any, operation: str, name: str, *trees: Any) -> Any:
         own = _is_open(type(target))

@@ -22,7 +22,7 @@ bool int float complex index round trunc floor ceil neg pos abs invert
 add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor
 radd rsub rmul rmatmul rtruediv rfloordiv rmod rdivmod rpow rlshift rrshift rand ror rxor
 iadd isub imul imatmul itruediv ifloordiv imod ipow ilshift irshift iand ior ixor
-lt le gt ge eq ne hash enter exit format bytes
+lt le gt ge eq ne hash enter exit format bytes aenter aexit aiter anext
 """
 SPECIAL = frozenset(f"__{name}__" for name in _SPECIAL.split())
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import ast
 import builtins
+import symtable
 import sys
+import warnings
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _CHECK = "check"
@@ -44,13 +46,16 @@ class Plan:
         if not self.cases:
             raise Unusable('none of its assertions is run: call them, or give "function"')
         _refuse_subclasses(tree, bound)
-        self.wanted, self.modules = _free_names(tree, bound, function)
+        self.wanted, self.modules = _free_names(self.text, tree, bound, function)
         self.imports = sorted(set(_imports(tree)))
 
 
 def _parse(text: str) -> ast.Module:
     try:
-        return ast.parse(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of `f() is 1` and the like
+            compile(text, "<asserts>", "exec", dont_inherit=True)
+            return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise Unusable(f"it is no Python: {error}") from error
 
@@ -113,25 +118,31 @@ def _imports(tree: ast.AST) -> list[str]:
 
 
 def _free_names(
-    tree: ast.Module, bound: set[str], function: str | None
+    text: str, tree: ast.Module, bound: set[str], function: str | None
 ) -> tuple[list[str], list[str]]:
-    loaded = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} - bound
+    loaded = _globals(symtable.symtable(text, "<asserts>", "exec")) - bound
     owners = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
     alone = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in owners}
     modules = {n for n in loaded - alone if n in sys.stdlib_module_names}
     wanted = {n for n in loaded - modules if not hasattr(builtins, n)}
+    if function is not None:
+        wanted.add(function)
     # A program may be asked for a function that has a built-in's name; else the asserts mean
     # the built-in, whatever the program calls so.
-    parameters = {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)}
-    if not wanted - parameters:
-        wanted |= {
+    if not wanted:
+        wanted = {
             n.func.id
             for n in ast.walk(tree)
             if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in loaded
         }
-    if function is not None:
-        wanted.add(function)
     return sorted(wanted), sorted(modules)
+
+
+def _globals(table: symtable.SymbolTable) -> set[str]:
+    """The names that are read at the top level or, in a function, as global ones."""
+    is_top = table.get_type() == "module"
+    symbols = (s for s in table.get_symbols() if s.is_referenced() and (is_top or s.is_global()))
+    return {s.get_name() for s in symbols}.union(*map(_globals, table.get_children()))
 
 
 def _refuse_subclasses(tree: ast.Module, bound: set[str]) -> None:

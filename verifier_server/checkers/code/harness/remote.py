@@ -70,12 +70,19 @@ class RemoteType(type):
 
     def __getattr__(cls, name: str) -> Any:
         """Class attributes and methods."""
-        if name.startswith("_") or "_number" not in vars(cls):
+        if name.startswith("__") or "_number" not in vars(cls):
             raise AttributeError(name)
         found = cls._link.do("get", cls._number, name, ())
         if type(found) is cls:  # a member of an enumeration
             _mark_made(found)
         return found
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        """Sets it in the program's process; the language's own names stay here."""
+        if name.startswith("__"):
+            super().__setattr__(name, value)
+        else:
+            cls._link.do("set", cls._number, name, (value,))
 
     def __bool__(cls) -> bool:
         return True
@@ -91,6 +98,7 @@ class Remote(metaclass=RemoteType):
 
     _link: Judge
     _handle: int
+    _data: Any = None  # the built-in type of which it is a subclass, if it is data here
     _is_named = False
     _is_made = False  # by the asserts, and not given back to them since
 
