@@ -7,7 +7,9 @@ import re
 _OR = r"(?:and/or|or|oder|ou|\u0438\u043b\u0438|\u6216\u8005?)(?![a-z])"
 _MAYBE = r"(?:maybe|perhaps|possibly|probably|alternatively|else|even|equivalently)(?![a-z])"
 _JOINT = re.compile(rf"(?:{_OR}|{_MAYBE})(?:[\s,]+(?:{_OR}|{_MAYBE}))*", re.IGNORECASE)
+_LAST_OR = re.compile(rf"(?<![^\W\d_]){_OR}\Z", re.IGNORECASE)
 _SIGN = re.compile(r"[/|]{1,2}")
+_COMMAND = re.compile(r"\\(?:text[a-z]*|mathrm|mathbf|mbox|hbox|qquad|quad)(?![A-Za-z])")
 _AROUND = " \t\r\n$.,:;*_\\()[]{}"
 _MAX_CHARS = 200
 
@@ -22,10 +24,18 @@ def joins_alternatives(between: str) -> bool:
 
 def after_joint(text: str) -> str | None:
     """What follows an "or" or the like at the start of a text; None if none is there."""
-    joint = _JOINT.match(text.lstrip(_AROUND))
-    return text.lstrip(_AROUND)[joint.end() :] if joint else None
+    bare = _COMMAND.sub(" ", text).lstrip(_AROUND)
+    joint = _JOINT.match(bare)
+    return bare[joint.end() :] if joint else None
+
+
+def before_joint(text: str) -> str | None:
+    """What stands before an "or" at the end of a text; None if none is there."""
+    bare = _COMMAND.sub(" ", text).rstrip(_AROUND)
+    joint = _LAST_OR.search(bare)
+    return bare[: joint.start()] if joint else None
 
 
 def without_marks(text: str) -> str:
-    """What stands between two answers, without the signs around words."""
-    return text.replace("\\text", "").strip(_AROUND)
+    """What stands between two answers, without the commands and signs around words."""
+    return _COMMAND.sub(" ", text).strip(_AROUND)

@@ -236,6 +236,8 @@ FORMS: dict[str, list[Row]] = {
     ],
     "bare-list": [
         ("1,-2", ["-2,1", r"1 \text{ and } -2", r"x=1, x=-2", r"x_1=1, x_2=-2", r"\{1,-2\}", r"1 \text{ or } -2", "1;-2"], ["1", "1,2", "(1,-2)", "1,-2,0", "-1"]),
+        ("2,3", ["x_1=3, x_2=2", "x_1=2, x_2=3"], ["x_1=3, x_2=4", "x=3, y=2"]),
+        ("a_1=1, a_2=4", ["a_2=4, a_1=1", "1, 4"], ["a_1=4, a_2=1", "4, 1"]),
         (r"19, 46, \text{ and } 82", ["19,46,82", "82, 46 and 19", r"19,\ 46,\ 82"], ["21, 36, 82", "19,46"]),
         ("1, 1, 2", ["1,2,1"], ["1,2", "1,2,2", r"\{1,2\}"]),
     ],
@@ -310,7 +312,7 @@ FORMS: dict[str, list[Row]] = {
     ],
     "text-label": [
         (r"\text{(B)}", ["B", "(B)", r"\text{B}", r"\textbf{(B)}", r"\mathrm{B}", r"\textbf{(B) }12", r"\textbf{(B)}\ 12"], ["C", r"\text{(C)}", "A, B", r"\text{B or C}", "AB"]),
-        ("B", ["B", "(B)", r"\text{B}", r"\text{(B)}", "B."], ["C", "(C)", "b+1"]),
+        ("B", ["B", "(B)", r"\text{B}", r"\text{(B)}", "B.", r"\text{(B) } 12"], ["C", "(C)", "b+1", r"\text{(C) } 12"]),
         (r"\text{Monday}", ["Monday", "monday", r"\text{ Monday }", r"\mathrm{Monday}", r"\textbf{Monday}"], ["Tuesday", r"\text{Monday or Tuesday}", r"\text{not Monday}", "Mon"]),
         (r"\text{Area}=48", ["48", r"\text{Area}=48", r"A=48", "48 square units"], ["84", "A"]),
         (r"\text{blue whale}", ["blue whale", r"\text{Blue whale}"], ["whale blue", "blue"]),

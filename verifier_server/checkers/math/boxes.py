@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from verifier_server.checkers.alternatives import (
     after_joint,
+    before_joint,
     joins_alternatives,
     without_marks,
 )
@@ -17,11 +18,11 @@ _BOX = re.compile(r"\\(?:boxed|fbox|framebox)(?![A-Za-z])\s*")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _BARE_BOX = re.compile(r"[-+]?\d[\d.,/]*|[-+]?\.\d+")
 _NEARBY = 200  # characters beside a box in which an alternative may start
-_VALUE = re.compile(r"[\s({\[\\]*(?:\$([^$\n]{1,100})\$|([-+]?[\d.][^\s,;$)}]*))")
-_OR_WORDS = ("or", "oder", "ou")
-_BEFORE_OR = re.compile(
-    r"(?:\$([^$\n]{1,100})\$|(?<![\w.])([-+]?\d[\d./]*)),?[ \n]+(?:or|oder|ou)$", re.IGNORECASE
+_VALUE = re.compile(
+    r"(?:[\s(){}\[\],]|\\[ ,;(\[])*(?:\$([^$\n]{1,100})\$|([-+]?[\d.][^\s,;$)}]*"
+    r"|-?\\(?:[dt]?frac|sqrt|pi)(?![A-Za-z])[^$\n.,;]{0,100}))"
 )
+_LAST_VALUE = re.compile(r"(?:\$([^$\n]{1,100})\$|(?<![\w.])([-+]?\d[\d./]*)),?[\s{]+\Z")
 _MAX_BOXES = 1000
 
 
@@ -94,10 +95,9 @@ def _offered(text: str, boxes: list[_Box], contents: tuple[str, ...]) -> tuple[s
     if joined is not None:
         offered.append(_first_value(joined))
     start = boxes[first].start if has_or else boxes[-1].start
-    lead_in = text[max(0, start - _NEARBY) : start].rstrip(" \n$")
-    before = _BEFORE_OR.search(lead_in) if lead_in.lower().endswith(_OR_WORDS) else None
-    if before:
-        offered.append(before.group(1) or before.group(2))
+    led_in = before_joint(text[max(0, start - _NEARBY) : start])
+    if led_in is not None:
+        offered.append(_last_value(led_in))
     found = tuple(value for value in offered if value)
     return found if len(found) > 1 else ()
 
@@ -105,4 +105,10 @@ def _offered(text: str, boxes: list[_Box], contents: tuple[str, ...]) -> tuple[s
 def _first_value(text: str) -> str:
     """The mathematics that a text starts with, or "" if it starts with prose."""
     found = _VALUE.match(text)
-    return (found.group(1) or found.group(2)).rstrip(".") if found else ""
+    return (found.group(1) or found.group(2)).rstrip(".\\") if found else ""
+
+
+def _last_value(text: str) -> str:
+    """The mathematics that a text ends with, or "" if it ends with prose."""
+    found = _LAST_VALUE.search(text)
+    return found.group(1) or found.group(2) if found else ""

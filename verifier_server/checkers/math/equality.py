@@ -76,8 +76,8 @@ def _match_wrapped(gold: Value, answer: Value, policy: Policy) -> Match | None:
             return YES if _choice(answer) == letter else match(inner, answer, policy)
         case Text(), Labelled(letter, _) if _choice(gold):
             return YES if _choice(gold) == letter else no("another choice")
-        case _, Labelled(_, inner):
-            return match(gold, inner, policy)
+        case _, Labelled(letter, inner):
+            return YES if _choice(gold) == letter else match(gold, inner, policy)
         case Relation(), Named() if is_equation(gold):
             return _match_equations(gold, _equation(answer))
         case Named(), Relation() if is_equation(answer):

@@ -108,7 +108,9 @@ def _match_lists(gold: Several, answer: Several, policy: Policy, match: Matcher)
     golds, answers = [[_unnamed(item) for item in side.items] for side in (gold, answer)]
     is_sequence = any(isinstance(item, Dots) for item in (*golds, *answers))
     has_pair = Form.BOTH_SIGNS in (gold.form, answer.form)
-    has_names = any(len(set(found)) > 1 for found in names)
+    # x_1 and x_2 only count the values of one unknown.
+    counted = [{name.partition("_")[0] for name in found} for found in names]
+    has_names = len(set(names[0])) > 1 or len(counted[1]) > 1
     if is_sequence or has_names or (policy.keeps_order and not has_pair):
         return _in_order(golds, answers, policy, match)
     return _in_any_order(golds, answers, policy, match)
