@@ -8,6 +8,7 @@ _OR = r"(?:and/or|or|oder|ou|\u0438\u043b\u0438|\u6216\u8005?)(?![a-z])"
 _MAYBE = r"(?:maybe|perhaps|possibly|probably|alternatively|else|even|equivalently)(?![a-z])"
 _JOINT = re.compile(rf"(?:{_OR}|{_MAYBE})(?:[\s,]+(?:{_OR}|{_MAYBE}))*", re.IGNORECASE)
 _LAST_OR = re.compile(rf"(?<![^\W\d_]){_OR}\Z", re.IGNORECASE)
+_LONGEST_OR = len("and/or")
 _SIGN = re.compile(r"[/|]{1,2}")
 _COMMAND = re.compile(r"\\(?:text[a-z]*|mathrm|mathbf|mbox|hbox|qquad|quad)(?![A-Za-z])")
 _AROUND = " \t\r\n$.,:;*_\\()[]{}"
@@ -32,7 +33,7 @@ def after_joint(text: str) -> str | None:
 def before_joint(text: str) -> str | None:
     """What stands before an "or" at the end of a text; None if none is there."""
     bare = _COMMAND.sub(" ", text).rstrip(_AROUND)
-    joint = _LAST_OR.search(bare)
+    joint = _LAST_OR.search(bare, max(0, len(bare) - _LONGEST_OR))
     return bare[: joint.start()] if joint else None
 
 
