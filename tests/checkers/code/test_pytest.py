@@ -403,3 +403,115 @@ def test_files_of_the_task_are_loaded_as_they_were_given(
         "test_a.py::test_a": Outcome.ACCEPTED,
         "test_b.py::test_b": Outcome.WRONG_ANSWER,
     }
+
+
+ONE = "from solution import f\ndef test_f(): assert f(1) == 2\n"
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        item({}),
+        item({"readme.md": "no tests"}),
+        item("x = 1"),
+        item("def helper(): pass\nclass Test: pass"),
+        item("def test_f(:"),
+        item("def test_f(): '\ud800'"),
+        item({"../test_f.py": ONE}),
+        item({"/test_f.py": ONE}),
+        item({"test_f.py": ONE, "./test_f.py": ONE}),
+        item({"test_f.py": ONE, "solution.py/x.py": ""}),
+        item({"test_f.py": ONE, "solution.py": "def f(x): return 2"}),
+        item(ONE, solution_path="../solution.py"),
+        item(ONE, solution_path=""),
+        item(ONE, expect=[]),
+        item(ONE, expect=["test_it.py::test_g"]),
+        item(ONE, expect=["test_f"]),
+        item("import no_such_module\n" + ONE),
+        item("def test_f():\n    import no_such_module"),
+        item("from json import no_such_name\n" + ONE),
+        item({"test_f.py": ONE, "conftest.py": "import no_such_module"}),
+        item("def test_f(no_such_fixture): pass"),
+        item("async def test_f(): pass"),
+        item("import pytest\n@pytest.mark.skip\n" + "def test_f(): pass"),
+        item("import pytest\npytest.skip('all', allow_module_level=True)\n" + ONE),
+        item({"test_f.py": ONE, "pytest.ini": "[pytest]\naddopts = --no-such-option"}),
+    ],
+)
+def test_tests_that_judge_nothing_are_a_bad_reference(
+    params: dict[str, Any], provider: SandboxProvider
+) -> None:
+    judgement = judge(fenced("def f(x): return 2"), params, provider)
+    assert judgement.outcome is Outcome.BAD_REFERENCE, judgement
+
+
+LOADS_BY_PATH = """
+import importlib.util, pathlib, subprocess, sys
+path = pathlib.Path(__file__).parent / "solution.py"
+spec = importlib.util.spec_from_file_location("by_path", path)
+program = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(program)
+said = subprocess.run([sys.executable, path], capture_output=True).stdout
+def test_f(): assert program.f(1) == 2
+def test_said(): assert said == b""
+"""
+
+
+def test_a_program_loaded_by_its_path_is_judged_too(provider: SandboxProvider) -> None:
+    assert judge(fenced("def f(x): return 2"), item(LOADS_BY_PATH), provider).score == 1
+    end = "def f(x): return 2\nimport os\nos._exit(0)"
+    assert judge(fenced(end), item(LOADS_BY_PATH), provider).outcome is Outcome.RUNTIME_ERROR
+
+
+@pytest.mark.parametrize(
+    ("source", "outcome", "said"),
+    [
+        ("def f(x): return 3", Outcome.WRONG_ANSWER, "it fails"),
+        ("def f(x): return x.y", Outcome.RUNTIME_ERROR, "AttributeError"),
+        ("def f(x) return", Outcome.COMPILE_ERROR, "SyntaxError"),
+        ("def g(x): return 3", Outcome.RUNTIME_ERROR, "cannot import name 'f'"),
+        ("def f(x): raise MemoryError", Outcome.MEMORY_LIMIT, "MemoryError"),
+        ("def f(x):\n    while True: pass", Outcome.TIME_LIMIT, "time limit"),
+    ],
+)
+def test_a_failure_is_told_by_its_kind(
+    source: str, outcome: Outcome, said: str, provider: SandboxProvider
+) -> None:
+    judgement = judge(fenced(source), item(ONE, limits={"time_s": 1}), provider)
+    assert (judgement.score, judgement.outcome) == (0, outcome)
+    assert said in judgement.explanation
+    if outcome is Outcome.WRONG_ANSWER:
+        assert judgement.cases[0].input == "def test_f(): assert f(1) == 2"
+
+
+def test_what_is_printed_does_not_matter(provider: SandboxProvider) -> None:
+    params = item(ONE, limits={"time_s": 5, "output_bytes": 1})
+    assert judge(fenced("print('x' * 9999)\ndef f(x): return 2"), params, provider).score == 1
+
+
+def test_text_without_a_program_is_no_answer(provider: SandboxProvider) -> None:
+    judgement = judge("I can't do this.", item(ONE), provider)
+    assert (judgement.score, judgement.outcome) == (0, Outcome.NO_ANSWER)
+
+
+def test_fraction_counts_the_tests_that_pass(provider: SandboxProvider) -> None:
+    text = (
+        "import pytest\nfrom solution import f\n"
+        "@pytest.mark.parametrize('n', [1, 2, 3])\ndef test_f(n): assert f(n) == 2 * n\n"
+        "def test_zero(): assert f(0) == 0\n"
+    )
+    judgement = judge(
+        fenced("def f(x): return 2 * x if x < 3 else 0"), item(text, score="fraction"), provider
+    )
+    assert (judgement.score, judgement.outcome) == (0.75, Outcome.PARTIAL)
+    assert [case.score for case in judgement.cases] == [1, 1, 0, 1]
+
+
+def test_tests_after_the_end_of_the_program_have_failed(provider: SandboxProvider) -> None:
+    text = "import solution\n" + "".join(
+        f"def test_{n}(): assert solution.f({n}) == {n}\n" for n in range(4)
+    )
+    source = "import os\ndef f(x): return x if x < 2 else os._exit(0)"
+    judgement = judge(fenced(source), item(text, score="fraction"), provider)
+    assert [case.score for case in judgement.cases] == [1, 1, 0, 0]
+    assert judgement.score == 0.5

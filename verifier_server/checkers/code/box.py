@@ -47,14 +47,29 @@ class PythonRunner:
         self._box.write(files)
 
     def run(
-        self, arguments: Sequence[str], *, stdin: bytes = b"", time_s: float | None = None
+        self,
+        arguments: Sequence[str],
+        *,
+        stdin: bytes = b"",
+        time_s: float | None = None,
+        output_bytes: int | None = None,
     ) -> ExecResult:
-        """Runs `python3 ARGUMENTS`; `time_s` replaces the item's limit. Raises SandboxError.
+        """Runs `python3 ARGUMENTS`. Raises SandboxError.
 
         A program that was killed, but by no limit, runs once more: if somebody on this host
         killed it, that is no fault of its own; if it kills itself, it does so again.
+
+        Args:
+            arguments: of the interpreter.
+            stdin: what it reads.
+            time_s: instead of the item's limit.
+            output_bytes: likewise.
         """
-        limits = self._limits if time_s is None else replace(self._limits, time_s=time_s)
+        limits = replace(
+            self._limits,
+            time_s=time_s or self._limits.time_s,
+            output_bytes=output_bytes or self._limits.output_bytes,
+        )
         argv = ["python3", *arguments]
         result = self._exec(argv, stdin, limits)
         if result.reason is ExitReason.SIGNALLED and result.signal == SIGKILL:

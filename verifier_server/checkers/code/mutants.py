@@ -37,36 +37,39 @@ class Mutants:
     functions: frozenset[str]
 
 
-def mutate(files: Mapping[str, str], rng: Random, *, plainly: bool = False) -> Mutants:
-    """Changes one expectation of every test function, chosen by chance.
+def mutate(
+    files: Mapping[str, str], rng: Random, *, one: bool = False, plainly: bool = False
+) -> Mutants:
+    """Changes an expectation in test functions, chosen by chance.
 
     Args:
         files: the task's.
         rng: makes the choices.
+        one: change a single function, with its namesakes.
         plainly: let each function fail at once instead, without a look at what it expects.
     """
+    modules = {path: Module.of(ast.parse(t)) for path, t in files.items() if path.endswith(".py")}
+    # By name, since a base class or a namesake may stand behind an id.
+    names = sorted({test.name for module in modules.values() for test in module.tests})
+    chosen = {rng.choice(names)} if one and names else set(names)
     changed: dict[str, str] = {}
-    functions: set[str] = set()
-    for path, text in files.items():
-        if not path.endswith(".py"):
-            continue
-        source, module = _Source(text), Module.of(ast.parse(text))
-        if module.tests:
-            changed[path] = _mutate_file(source, module, rng, plainly)
-            functions |= {test.name for test in module.tests}
-    return Mutants(changed, frozenset(functions))
+    for path, module in modules.items():
+        source = _Source(files[path])
+        patches: dict[tuple[int, int], bytes] = {}
+        for test in module.tests:
+            if test.name in chosen:
+                sites = [] if plainly else SiteFinder(test, module, rng).find()
+                found = _patches(source, test, sites, rng)
+                if _overlap(found, patches):
+                    found = [source.opening(test, rng)]
+                patches.update({(start, end): new for start, end, new in found})
+        changed[path] = source.patched(patches)
+    return Mutants(changed, frozenset(chosen))
 
 
-def _mutate_file(source: _Source, module: Module, rng: Random, plainly: bool) -> str:
-    patches: dict[tuple[int, int], bytes] = {}
-    for test in module.tests:
-        sites = [] if plainly else SiteFinder(test, module, rng).find()
-        preferred = [site for site in sites if site.keeps_kind] or sites
-        found = source.patches(rng.choice(preferred)) if preferred else []
-        if not found or _overlap(found, patches):
-            found = [source.opening(test, rng)]
-        patches.update({(start, end): new for start, end, new in found})
-    return source.patched(patches)
+def _patches(source: _Source, test: Function, sites: list[Site], rng: Random) -> list[_Patch]:
+    preferred = [site for site in sites if site.keeps_kind] or sites
+    return source.patches(rng.choice(preferred)) if preferred else [source.opening(test, rng)]
 
 
 def _overlap(found: list[_Patch], patches: Mapping[tuple[int, int], bytes]) -> bool:

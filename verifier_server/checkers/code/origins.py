@@ -22,7 +22,7 @@ class Module:
 
     Attributes:
         tests: its test functions and methods.
-        helpers: the other functions, by name.
+        helpers: the other functions, by name, that run when they are called.
         constants: values of its top-level names.
         loads: how often each name is read in it.
     """
@@ -40,10 +40,23 @@ class Module:
         loads = Counter(n.id for n in nodes if isinstance(n, ast.Name))
         return cls(
             tests=[function for function in functions if function.name.startswith("test")],
-            helpers={f.name: f for f in functions if not f.name.startswith("test")},
+            helpers=_helpers(functions),
             constants=assigned(tree.body),
             loads=loads,
         )
+
+
+def _helpers(functions: list[Function]) -> dict[str, Function]:
+    defined = Counter(function.name for function in functions)
+    return {
+        function.name: function
+        for function in functions
+        if isinstance(function, ast.FunctionDef)
+        and defined[function.name] == 1
+        and not function.name.startswith("test")
+        and {ast.unparse(mark) for mark in function.decorator_list} <= {"staticmethod"}
+        and not any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(function))
+    }
 
 
 class Origins:
@@ -108,7 +121,9 @@ class Origins:
     def _parameters(self, name: str) -> list[ast.expr]:
         """The values that `pytest.mark.parametrize` gives to a parameter."""
         for mark in self._function.decorator_list:
-            if called(mark) == "parametrize" and isinstance(mark, ast.Call) and len(mark.args) > 1:
+            if not isinstance(mark, ast.Call) or called(mark) != "parametrize":
+                continue
+            if len(mark.args) == 2 and "indirect" not in {word.arg for word in mark.keywords}:
                 names = _parameter_names(mark.args[0])
                 rows = [_unwrapped(row) for row in rows_of(self._constant(mark.args[1]))]
                 if names == [name]:

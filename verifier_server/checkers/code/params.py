@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Iterator, Sequence
+from posixpath import normpath
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue, TypeAdapter, ValidatorFunctionWrapHandler, model_validator
@@ -121,6 +122,11 @@ class PytestParams(CodeParams):
     expect: list[str] | None = Field(
         None, min_length=1, description="ids of the tests that count; by default all"
     )
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The files by their paths in the plainest form."""
+        return {normpath(path): text for path, text in self.files.items()}
 
 
 _Modes = StdioParams | FunctionParams | AssertsParams | PytestParams

@@ -14,7 +14,8 @@ from importlib.resources import files
 from posixpath import normpath
 from random import SystemRandom
 
-from verifier_server.checkers.code.box import PythonRunner
+from sandboxes.base import MIB
+from verifier_server.checkers.code.box import SOURCE_FILE, PythonRunner
 from verifier_server.checkers.code.grading import Grade, grade
 from verifier_server.checkers.code.mutants import Mutants, mutate
 from verifier_server.checkers.code.params import PytestParams
@@ -29,12 +30,16 @@ START_S = 4.0
 _HARNESS = "judge_harness"
 _MODULES = ("__init__", "decoys", "pytest_runner", "task_modules")
 _ROOT = "task"
-_MUTANTS = 2
+# The stream is the runner's alone, so an item's limit does not bear on it.
+_REPORT_BYTES = 16 * MIB
+# Runs of mutants: of all tests, and of one, so that a program which sees no test fail that it
+# knows it passes can't conclude that there are none.
+_ONLY_ONE = (False, True)
 
 
 def most_runs() -> int:
     """How often pytest, or the compiler, may be run for one item."""
-    return 3 + 2 * _MUTANTS
+    return 3 + 2 * len(_ONLY_ONE)
 
 
 @cache
@@ -46,12 +51,11 @@ def _harness_files() -> dict[str, bytes]:
 
 
 def pytest_files(params: PytestParams, source: bytes) -> dict[str, bytes]:
-    """All that lies in the box. The harness's directory is not on the tests' path."""
-    return {
-        **_harness_files(),
-        f"{_ROOT}/{params.solution_path}": source,
-        **_laid(params.files),
-    }
+    """All that lies in the box. The tests' directory is one below the harness's.
+
+    The program is put among the tests by the runner, when it has collected them without it.
+    """
+    return {**_harness_files(), SOURCE_FILE: source, **_laid(params.texts)}
 
 
 def _laid(texts: Mapping[str, str]) -> dict[str, bytes]:
@@ -66,18 +70,18 @@ def run_pytest(params: PytestParams, runner: PythonRunner) -> Grade:
         SandboxFault: the runner in it did.
         BadReference: the tests can't judge anything.
     """
-    session = _run(params, params.files, runner)
-    plan = Plan.of(params, session.collected, session.errors)
+    session = _run(params, params.texts, runner)
+    plan = Plan.of(params, session)
     graded = _graded(params, plan, session)
     if not any("::" in result.test for result in session.results):
-        flaw = compile_error(runner, f"{_ROOT}/{params.solution_path}")
+        flaw = compile_error(runner)
         if flaw is not None:
             case = Case(name="1", outcome=Outcome.COMPILE_ERROR, score=0.0, message=flaw)
             return grade([case], len(plan.required), "all")
-    for check in (*([_mutated] * _MUTANTS), _again):
+    for one in _ONLY_ONE:
         if graded.score:
-            graded = check(params, plan, session, runner) or graded
-    return graded
+            graded = _mutated(params, plan, session, runner, one=one) or graded
+    return (graded.score and _again(params, plan, session, runner)) or graded
 
 
 def _graded(params: PytestParams, plan: Plan, session: Session) -> Grade:
@@ -89,20 +93,20 @@ def _again(
     params: PytestParams, plan: Plan, session: Session, runner: PythonRunner
 ) -> Grade | None:
     """The grade of another run, where a test failed in it that has passed."""
-    runner.write(_laid(params.files))
-    another = _run(params, params.files, runner)
+    runner.write(_laid(params.texts))
+    another = _run(params, params.texts, runner)
     return None if session.passed <= another.passed else _graded(params, plan, another)
 
 
 def _mutated(
-    params: PytestParams, plan: Plan, session: Session, runner: PythonRunner
+    params: PytestParams, plan: Plan, session: Session, runner: PythonRunner, *, one: bool
 ) -> Grade | None:
     """The grade of a program that passes a mutant."""
-    mutants = mutate(params.files, SystemRandom())
+    mutants = mutate(params.texts, SystemRandom(), one=one)
     changed = _run_mutants(params, mutants, runner)
     # A changed file that doesn't even load tells nothing.
     if len(changed.collected) != len(session.collected):
-        mutants = mutate(params.files, SystemRandom(), plainly=True)
+        mutants = mutate(params.texts, SystemRandom(), one=one, plainly=True)
         changed = _run_mutants(params, mutants, runner)
     passing = {test for test in changed.passing if test.rpartition("::")[2] in mutants.functions}
     survivors = session.passed & passing
@@ -118,19 +122,21 @@ def _run(params: PytestParams, texts: Mapping[str, str], runner: PythonRunner) -
     nonce = secrets.token_hex(16)
     job = {
         "root": _ROOT,
-        "files": {normpath(path): text for path, text in texts.items() if path.endswith(".py")},
+        "files": {path: text for path, text in texts.items() if path.endswith(".py")},
+        "program": SOURCE_FILE,
         "solution": normpath(params.solution_path),
-        "tests": test_files(params.files),
+        "tests": test_files(params.texts),
         "nonce": nonce,
     }
     result = runner.run(
         ["-m", f"{_HARNESS}.pytest_runner"],
         stdin=json.dumps(job).encode(),
         time_s=params.limits.time_s + START_S,
+        output_bytes=_REPORT_BYTES,
     )
     return read_session(result, nonce)
 
 
 def _run_mutants(params: PytestParams, mutants: Mutants, runner: PythonRunner) -> Session:
     runner.write(_laid(mutants.files))
-    return _run(params, {**params.files, **mutants.files}, runner)
+    return _run(params, {**params.texts, **mutants.files}, runner)

@@ -39,12 +39,14 @@ class Session:
     Attributes:
         collected: the tests without the candidate: {"id", "excused", "lacking"}.
         errors: what kept test files from loading without it: file, type, message.
+        missing: modules that the task's files import and the box doesn't have.
         results: in order, of the candidate's process.
         end: how it ended early, if it did.
     """
 
     collected: list[dict[str, Any]]
     errors: list[list[str]]
+    missing: list[str]
     results: list[Result]
     end: tuple[Outcome, str] | None
 
@@ -81,7 +83,7 @@ def read_session(result: ExecResult, nonce: str) -> Session:
     end = bad_end(result)
     if end is None and not any("end" in line for line in lines):
         end = Outcome.RUNTIME_ERROR, "the program ended the run"
-    return Session(first["collected"], first["errors"], results, end)
+    return Session(first["collected"], first["errors"], first["missing"], results, end)
 
 
 def _result(line: Mapping[str, Any]) -> Result:
@@ -112,15 +114,20 @@ class Plan:
     texts: Mapping[str, str]
 
     @classmethod
-    def of(
-        cls, params: PytestParams, collected: list[dict[str, Any]], errors: list[list[str]]
-    ) -> Plan:
+    def of(cls, params: PytestParams, session: Session) -> Plan:
         """Raises BadReference."""
+        collected, texts = session.collected, params.texts
+        if session.missing:
+            missing = ", ".join(session.missing)
+            raise BadReference(
+                f"params: files: the sandbox has no module {missing}",
+                remedy="test with pytest and the standard library alone",
+            )
         known = [test["id"] for test in collected]
-        for file, kind, message in errors:
-            if kind in _OWN_FAULTS or file not in params.files:
+        for file, kind, message in session.errors:
+            if kind in _OWN_FAULTS or file not in texts:
                 raise BadReference(f"params: files: {file} doesn't load: {kind}: {cut(message)}")
-            known += tests_by_name(file, params.files)
+            known += tests_by_name(file, texts)
         wanted = _expected(params.expect, known) if params.expect else known
         for test in collected:
             if test["lacking"] and test["id"] in wanted:
@@ -130,7 +137,7 @@ class Plan:
         required = [test for test in wanted if test not in excused]
         if not required:
             raise BadReference("params: files: there is no test in them that can be passed")
-        return cls(required, frozenset({*known, *excused} - {*required}), params.files)
+        return cls(required, frozenset({*known, *excused} - {*required}), texts)
 
 
 def _expected(expect: list[str], known: list[str]) -> list[str]:

@@ -54,7 +54,7 @@ class Site:
     Attributes:
         spots: nodes, each with the text that takes its place, in which `{}` stands for it.
         gap: a pair of nodes, and what takes the place of the operator between them.
-        keeps_kind: whether a value of the kind that was expected still is.
+        keeps_kind: whether the program's value is still compared, with another one.
     """
 
     spots: tuple[Spot, ...] = ()
@@ -83,6 +83,7 @@ class SiteFinder:
         self._module = module
         self._rng = rng
         self._is_helper = arguments is not None
+        self._parameters = {parameter.arg for parameter in function.args.args}
         self._origins = Origins(function, module, arguments or {})
 
     def find(self) -> list[Site]:
@@ -136,18 +137,24 @@ class SiteFinder:
         sides = [test.left, *test.comparators]
         for left, operator, right in zip(sides, test.ops, sides[1:], strict=False):
             if isinstance(operator, ast.Eq) and len(test.ops) == 1:
-                yield self._expects(right, left)
-            elif not isinstance(operator, ast.NotEq):  # which chance may undo
+                yield from self._expects(right, left)
+                continue
+            if isinstance(operator, ast.In) and len(test.ops) == 1:
+                yield _other_member(left, right)
+            if not isinstance(operator, ast.NotEq):  # which chance may undo
                 yield Site(gap=(left, right, _NEGATED[type(operator)]))
 
-    def _expects(self, right: ast.expr, left: ast.expr) -> Site:
+    def _expects(self, right: ast.expr, left: ast.expr) -> Iterator[Site]:
         """What is expected becomes another value: as a literal if it is one, else as it runs."""
+        if isinstance(left, ast.Name) and ast.dump(left) == ast.dump(right):
+            return
         for side in (right, left):
             spots = [self._literal(side, node) for node in self._origins.find(side)]
             if spots and None not in spots:
-                return Site(tuple(spot for spot in spots if spot), keeps_kind=True)
+                yield Site(tuple(spot for spot in spots if spot), keeps_kind=True)
+                return
         nodes = self._origins.find(right) if isinstance(right, ast.Name) else [right]
-        return Site(tuple((node, _OTHER) for node in nodes or [right]), keeps_kind=True)
+        yield Site(tuple((node, _OTHER) for node in nodes or [right]), keeps_kind=True)
 
     def _literal(self, side: ast.expr, node: ast.expr) -> Spot | None:
         return change(node, self._rng, far=called(side) == "approx")
@@ -155,16 +162,24 @@ class SiteFinder:
     def _call(self, call: ast.Call) -> Iterator[Site]:
         name = called(call)
         owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-        if name in self._module.helpers and (owner is None or ast.unparse(owner) == "self"):
+        if name in self._module.helpers and self._is_own(name, owner):
             yield from self._helper(call, self._module.helpers[name])
         elif name in _RAISES and len(call.args) > 1:
             yield _other_exception(call)
         elif owner is not None and self._is_equality(call):
-            yield self._expects(call.args[1], call.args[0])
+            yield from self._expects(call.args[1], call.args[0])
         elif owner is not None and name in _OPPOSITE:
             if name == "assertTrue" and call.args:
                 yield from self._condition(call.args[0])
+            if name == "assertIn" and len(call.args) > 1:
+                yield _other_member(*call.args[:2])
             yield Site(((call.func, f"{ast.unparse(owner)}.{_OPPOSITE[name]}"),))
+
+    def _is_own(self, name: str, owner: ast.expr | None) -> bool:
+        """Whether a function of the file is called, and not a fixture or somebody's method."""
+        if owner is not None:
+            return ast.unparse(owner) == "self"
+        return name not in self._parameters
 
     def _helper(self, call: ast.Call, helper: Function) -> Iterator[Site]:
         """What a helper asserts; not what a helper of its own does."""
@@ -185,7 +200,7 @@ class SiteFinder:
 
     def _is_filled(self, iterable: ast.expr) -> bool:
         """Whether it surely has an item."""
-        if isinstance(iterable, ast.Name):
+        if isinstance(iterable, ast.Name) and iterable.id not in self._parameters:
             known = {**self._module.constants, **self._origins.locals}
             iterable = known.get(iterable.id, iterable)
         if isinstance(iterable, ast.Constant):
@@ -216,6 +231,13 @@ def _other_exception(call: ast.Call) -> Site:
     raised = call.args[0]
     other = "BlockingIOError" if "Buffer" in ast.unparse(raised) else "BufferError"
     return Site(((raised, other),), keeps_kind=True)
+
+
+def _other_member(member: ast.expr, container: ast.expr) -> Site:
+    """An object that nothing else is equal to, in the place of what isn't the program's."""
+    if isinstance(member, ast.Constant):
+        return Site(((member, "object()"),), keeps_kind=True)
+    return Site(((container, "[object()]"),), keeps_kind=True)
 
 
 def _is_range(iterable: ast.Call) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from fnmatch import fnmatch
-from posixpath import basename, normpath
+from posixpath import basename
 
 from verifier_server.errors import BadReference
 
@@ -23,12 +23,12 @@ def test_files(files: Mapping[str, str]) -> list[str]:
     found = named or [path for path in sources if _tests(path, files)]
     if not found:
         raise BadReference("params: files: there is no test in them")
-    return [normpath(path) for path in found]
+    return found
 
 
 def tests_by_name(path: str, files: Mapping[str, str]) -> list[str]:
     """The ids of the tests in a file that can't be loaded, as far as its text tells."""
-    return [f"{normpath(path)}::{name}" for name in _tests(path, files)]
+    return [f"{path}::{name}" for name in _tests(path, files)]
 
 
 def _tests(path: str, files: Mapping[str, str]) -> list[str]:

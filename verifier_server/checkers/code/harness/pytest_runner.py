@@ -4,18 +4,21 @@ Nothing that a process says which has loaded the candidate is believed for its o
 can be trusted is said before: a child process collects the tests with a stub in the
 candidate's place. Whether the rest was honest is told by other runs, see `mutants`.
 
-Standard input: one JSON object {"root", "files", "solution", "tests", "nonce"}. Standard
-output: lines of JSON, each with the nonce: {"ready": true};
-{"collected": [{"id", "excused", "lacking"}], "errors": [[file, type, message]]};
+Standard input: one JSON object {"root", "files", "program", "solution", "tests", "nonce"}.
+Standard output: lines of JSON, each with the nonce: {"ready": true};
+{"collected": [{"id", "excused", "lacking"}], "errors": [[file, type, message]], "missing":
+modules};
 {"id", "outcome", "error", "message", "file", "line"} a test; {"end": true}.
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
 import os
 import sys
+from importlib.util import find_spec
 
 import pytest
 
@@ -24,7 +27,7 @@ from .task_modules import STUB, TaskFinder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator
     from typing import Any
 
 # What `mutants` calls in a test.
@@ -39,11 +42,15 @@ def main() -> None:
     report = Report(job["nonce"])
     report.line(ready=True)
     work = os.getcwd()
+    with open(job["program"], "rb") as stream:
+        program = stream.read()
     os.chdir(job["root"])
     root = os.getcwd()
     sys.path[:] = [root, *(entry for entry in sys.path if entry not in ("", work))]
     sources = {os.path.join(root, path): text for path, text in job["files"].items()}
+    lay(job["solution"], STUB.encode())
     wanted = collect_apart(job, root, sources, report)
+    lay(job["solution"], program)
     sys.modules[DECOYS_MODULE] = decoys
     sys.argv[:] = ["pytest"]
     sys.meta_path.insert(0, TaskFinder(root, sources))
@@ -51,6 +58,13 @@ def main() -> None:
     run_pytest(root, job["tests"], plugin, "--continue-on-collection-errors")
     report.line(end=True)
     os._exit(0)
+
+
+def lay(path: str, content: bytes) -> None:
+    """Puts a file where the tests look for the candidate's program."""
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    with open(path, "wb") as stream:
+        stream.write(content)
 
 
 def run_pytest(root: str, tests: list[str], plugin: object, *options: str) -> None:
@@ -71,7 +85,7 @@ def collect_apart(job: Any, root: str, sources: dict[str, str], report: Report) 
     if child == 0:
         stubbed = {**sources, os.path.join(root, job["solution"]): STUB}
         sys.meta_path.insert(0, TaskFinder(root, stubbed))
-        collector = Collector(report)
+        collector = Collector(report, sources)
         run_pytest(root, job["tests"], collector, "--collect-only")
         with os.fdopen(writer, "w") as stream:
             json.dump(None if collector.errors else collector.tests, stream)
@@ -103,8 +117,9 @@ class Report:
 class Collector:
     """Says which tests there are, and what keeps them from being fit to judge."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, sources: dict[str, str]) -> None:
         self._report = report
+        self._sources = sources
         self.errors: list[list[str]] = []
         self.tests: list[str] = []
 
@@ -124,7 +139,27 @@ class Collector:
             for item in session.items
         ]
         self.tests = [item.nodeid.split("[")[0] for item in session.items]
-        self._report.line(collected=found, errors=self.errors)
+        names = {name for text in self._sources.values() for name in _imports(ast.parse(text))}
+        missing = sorted(name for name in names if not _can_import(name))
+        self._report.line(collected=found, errors=self.errors, missing=missing)
+
+
+def _imports(tree: ast.AST) -> Iterator[str]:
+    """Top-level names of the modules that a file imports, whatever happens."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield (node.module or "").partition(".")[0]
+        elif not isinstance(node, (ast.Try, ast.If, ast.With)):
+            yield from _imports(node)
+
+
+def _can_import(name: str) -> bool:
+    try:
+        return name in sys.modules or find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
 
 
 def _cause(report: Any) -> BaseException:
