@@ -5,6 +5,7 @@ Exit codes: 0 done · 1 the run failed · 2 wrong usage or configuration · 130 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -61,6 +62,7 @@ def train(
 
             typer.echo(describe(settings))
             return
+        _share_cpus()
         from grpo_client.cli.train import run_training
 
         run_training(settings, local=local, resume=resume, overwrite=overwrite)
@@ -81,6 +83,7 @@ def evaluate(
     """Measure pass@k of a policy on held-out prompts."""
     with _errors_told():
         settings = load_config(config, _all_overrides(overrides, sets, url))
+        _share_cpus()
         from grpo_client.cli.evaluate import run_evaluation
 
         run_evaluation(settings, local=local, checkpoint=checkpoint)
@@ -95,6 +98,15 @@ def _all_overrides(
     overrides: list[str] | None, sets: list[str] | None, url: str | None
 ) -> list[str]:
     return [*(overrides or []), *(sets or []), *([f"reward.url='{url}'"] if url else [])]
+
+
+def _share_cpus() -> None:
+    """Before torch is loaded: its idle threads sleep instead of spinning for the next task.
+
+    Costs a third of the speed on an idle machine, and saves a factor of ten where anything
+    else runs: a thread that spins keeps the CPU from the one it waits for.
+    """
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
 @contextmanager
