@@ -131,6 +131,7 @@ FORMS: dict[str, list[Row]] = {
         (r"\log_2 3", [r"\frac{\ln 3}{\ln 2}", r"\frac{\log 3}{\log 2}", r"\log_4 9", r"\log_{2}(3)", r"\log_2{3}"], [r"\log_3 2", r"\ln 3", "1.58"]),
         (r"\frac{\sqrt6-\sqrt2}{4}", [r"\frac{\sqrt{2}(\sqrt{3}-1)}{4}", r"\sin 15^\circ", r"\frac{\sqrt{2-\sqrt3}}{2}"],
          [r"\frac{\sqrt6+\sqrt2}{4}", r"\sin 15"]),
+        (r"2a\sqrt2", [r"\sqrt{8a^2}", r"a\sqrt8"], [r"2|a|\sqrt2", r"\sqrt{8a}", r"-\sqrt{8a^2}"]),
         (r"-2", [r"\sqrt[3]{-8}"], [r"\sqrt{-8}", r"\sqrt[3]{8}"]),
     ],
     "combinatorial": [

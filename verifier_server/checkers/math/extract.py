@@ -40,9 +40,9 @@ _PHRASE = re.compile(
     r"|\bAntwort(?:[ \t]+ist|[ \t]+lautet|[ \t]*:)|\b\u043e\u0442\u0432\u0435\u0442[ \t]*:",
     re.IGNORECASE,
 )
-_HEADING = re.compile(r"^[#*_ \t]*final[ \t]+answer[#*_: \t]*$", re.IGNORECASE | re.MULTILINE)
+_HEADING = re.compile(r"^[#*_ \t]*(?:final[ \t]+)?answer[#*_: \t]*$", re.IGNORECASE | re.MULTILINE)
 _SENTENCE_END = re.compile(
-    r"[.!?\u3002](?=[\s*_]|$)(?<![ap]\.m\.)|\n"
+    r"[.!\u3002](?=[\s*_]|$)(?<![ap]\.m\.)|\n"
     r"|,?[ \t](?:because|since|which|so[ \t]that|as[ \t]we)\b"
 )
 _DISPLAY = {"$$": "$$", "\\[": "\\]", "\\(": "\\)", "$": "$"}
