@@ -1,7 +1,12 @@
 """Memory, process and CPU accounting of one run in a cgroup, version 1 or 2, where writable.
 
+Runs share the processors evenly, however many processes each has, so that a busy one does
+not push its neighbours past their time limits. Version 2 does so by itself, version 1 in its
+`cpu` hierarchy, where there is one.
+
 A run's group lives in `answerkey/` below a parent that this process may write to; its name
-carries the owner's mark. Sources: kernel docs `cgroup-v1/{memory,pids,cpuacct}`, `cgroup-v2`.
+carries the owner's mark. Sources: kernel docs `cgroup-v1/{memory,pids,cpuacct}`, `cgroup-v2`,
+`scheduler/sched-design-CFS`.
 """
 
 from __future__ import annotations
@@ -16,6 +21,8 @@ from pathlib import Path
 from sandboxes.embedded.owner import is_orphaned, owner_mark
 
 _FOLDER = "answerkey"
+# All runs together weigh as much as so many processes outside, each of 1024.
+_V1_SHARES = 16 * 1024
 _REMOVE_TRIES, _REMOVE_PAUSE_S = 100, 0.005
 _numbers = itertools.count()
 
@@ -76,6 +83,8 @@ class CgroupParent:
             try:
                 for folder in set(parent.folders.values()):
                     folder.mkdir(exist_ok=True)
+                if "share" in parent.folders:
+                    (parent.folders["share"] / "cpu.shares").write_text(str(_V1_SHARES))
                 parent.sweep()
                 parent.make(memory_bytes=1 << 26, pids=16).close()
             except OSError:
@@ -141,8 +150,9 @@ def _candidates(mounts: Path) -> Iterator[CgroupParent]:
         elif kind == "cgroup2":
             v2 = Path(point)
     wanted = {"memory": "memory", "pids": "pids", "cpu": "cpuacct"}
-    if v1.keys() >= set(wanted.values()):
-        yield CgroupParent(1, {ours: v1[theirs] / _FOLDER for ours, theirs in wanted.items()})
+    for names in ({**wanted, "share": "cpu"}, wanted):
+        if v1.keys() >= set(names.values()):
+            yield CgroupParent(1, {ours: v1[theirs] / _FOLDER for ours, theirs in names.items()})
     if v2 is not None:
         own = v2 / _own_v2_path().lstrip("/")
         # A group with processes of its own can't have limited children (unless it is the

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sandboxes.base import ExitReason, Limits
+from sandboxes.embedded import cgroups
 from sandboxes.embedded.cgroups import Cgroup, CgroupParent
 from sandboxes.embedded.meter import CgroupMeter
 
@@ -117,6 +118,24 @@ def test_a_host_without_a_memory_controller_has_no_place(tmp_path: Path) -> None
         f"cgroup2 {tmp_path}/none cgroup2 rw 0 0\n"
     )
     assert CgroupParent.find(mounts) is None
+
+
+@pytest.mark.parametrize("mounted", [("cpu",), ()])
+def test_runs_share_the_processors_where_version_1_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mounted: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(cgroups, "_REMOVE_TRIES", 1)
+    controllers = ("memory", "pids", "cpuacct", *mounted)
+    for controller in controllers:
+        (tmp_path / controller).mkdir()
+    mounts = tmp_path / "mounts"
+    mounts.write_text("".join(f"cgroup {tmp_path}/{c} cgroup rw,{c} 0 0\n" for c in controllers))
+    parent = CgroupParent.find(mounts)
+    assert parent is not None
+    group = parent.make(memory_bytes=1 << 27, pids=33)
+    group.add(4711)
+    joined = {file.parts[-4] for file in tmp_path.glob("*/answerkey/*/cgroup.procs")}
+    assert joined == set(controllers)
 
 
 def test_a_mounted_but_unwritable_hierarchy_is_no_place(tmp_path: Path) -> None:
