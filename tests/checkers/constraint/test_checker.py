@@ -29,6 +29,30 @@ def test_every_rule_is_a_case_and_a_broken_one_has_a_message(judge: Judge) -> No
     assert judgement.cases[0].message in judgement.explanation
 
 
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("b\u200bad", {"rule": "keywords", "exclude": ["bad"]}),
+        ("b\u200cad", {"rule": "keywords", "exclude": ["bad"]}),
+        ("\u200b" * 50 + "a", {"rule": "characters", "min": 20}),
+        ("a\n\n\u2060\n\n\ufeff", {"rule": "paragraphs", "min": 2}),
+        ("- a\n- \u200b", {"rule": "bullets", "min": 2}),
+        ("a [\u200b]", {"rule": "placeholders", "min": 1}),
+        ("a \u3164 \u3164", {"rule": "words", "min": 2}),
+    ],
+)
+def test_what_does_not_show_does_not_count(judge: Judge, text: str, rule: dict[str, Any]) -> None:
+    assert judge("constraint", text, {"rules": [rule]}).score == 0
+
+
+@pytest.mark.parametrize(
+    "word", ["\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "\U0001f468\u200d\U0001f469"]
+)
+def test_joiners_that_a_script_needs_stay(judge: Judge, word: str) -> None:
+    rule = {"rule": "keywords", "include": [word]}
+    assert judge("constraint", f"a {word} b", {"rules": [rule]}).score == 1
+
+
 def test_the_reasoning_is_not_judged_unless_asked(judge: Judge) -> None:
     completion = "<think>a long way to think</think>two words"
     assert judge("constraint", completion, {"rules": [SHORT]}).score == 1

@@ -12,7 +12,7 @@ from verifier_server.checkers.constraint.ifeval import IfEval
 from verifier_server.checkers.constraint.lengths import Count, Paragraphs
 from verifier_server.checkers.constraint.schema import JsonSchema
 from verifier_server.checkers.constraint.text import Edge, Keywords, LetterCase, Regex
-from verifier_server.checkers.texts import excerpt, numbered
+from verifier_server.checkers.texts import excerpt, numbered, without_invisible
 from verifier_server.verdict import Case, Judgement, Outcome
 
 # Some 100,000 tokens: longer than any answer that is meant, short enough for every rule.
@@ -111,7 +111,7 @@ class ConstraintChecker(Checker[ConstraintParams]):
         text = after_think(completion) if params.text == "answer" else completion
         if text is None:
             return Judgement.reject(Outcome.NO_ANSWER, "the reasoning was never closed")
-        text = text.strip()
+        text = without_invisible(text).strip()
         if not text:
             return Judgement.reject(Outcome.NO_ANSWER, "there is no text to judge")
         if len(text) > _MAX_CHARACTERS:
