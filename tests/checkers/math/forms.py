@@ -131,7 +131,10 @@ FORMS: dict[str, list[Row]] = {
         (r"\log_2 3", [r"\frac{\ln 3}{\ln 2}", r"\frac{\log 3}{\log 2}", r"\log_4 9", r"\log_{2}(3)", r"\log_2{3}"], [r"\log_3 2", r"\ln 3", "1.58"]),
         (r"\frac{\sqrt6-\sqrt2}{4}", [r"\frac{\sqrt{2}(\sqrt{3}-1)}{4}", r"\sin 15^\circ", r"\frac{\sqrt{2-\sqrt3}}{2}"],
          [r"\frac{\sqrt6+\sqrt2}{4}", r"\sin 15"]),
-        (r"2a\sqrt2", [r"\sqrt{8a^2}", r"a\sqrt8"], [r"2|a|\sqrt2", r"\sqrt{8a}", r"-\sqrt{8a^2}"]),
+        (r"2a\sqrt2", [r"\sqrt{8a^2}", r"a\sqrt8", r"\sqrt{2}\sqrt{4a^2}"], [r"2|a|\sqrt2", r"\sqrt{8a}", r"-\sqrt{8a^2}"]),
+        (r"\frac{x\sqrt3}{2}", [r"\sqrt{\frac{3x^2}{4}}", r"\sqrt{3x^2/4}"], [r"\frac{|x|\sqrt3}{2}", r"\sqrt{\frac{3x}{4}}"]),
+        (r"\frac{x}{\sqrt{x^2+1}}", [r"\frac{x\sqrt{x^2+1}}{x^2+1}"], [r"\frac{|x|}{\sqrt{x^2+1}}"]),
+        ("|x|", [r"\sqrt{x^2}"], ["x"]),
         (r"-2", [r"\sqrt[3]{-8}"], [r"\sqrt{-8}", r"\sqrt[3]{8}"]),
     ],
     "combinatorial": [
@@ -253,6 +256,9 @@ FORMS: dict[str, list[Row]] = {
         (r"\begin{pmatrix}1\\2\end{pmatrix}", [r"\begin{bmatrix}1\\2\end{bmatrix}"], [r"\begin{pmatrix}1&2\end{pmatrix}", r"\begin{pmatrix}2\\1\end{pmatrix}"]),
     ],
     "polynomial": [
+        ("a", ["a"], ["|a|", r"\sqrt{a^2+10^{-60}}"]),
+        ("abc", ["abc", r"c\cdot ab"], ["|ab|c", "|ac|b", "|bc|a", "|abc|", "a|b|c"]),
+        (r"|ab|", ["|a||b|", "|ba|", r"|a|\cdot|b|"], ["ab", "|a|b"]),
         ("x^2-5x+6", ["(x-2)(x-3)", "6-5x+x^2", "x(x-5)+6", "(2-x)(3-x)", "x*x - 5*x + 6", "x**2-5x+6"], ["(x+2)(x+3)", "x^2+5x+6", "x^2-5x", "x^2-5x+6=0", "x^2-6x+5"]),
         (r"\frac{x+1}{x-1}", [r"1+\frac{2}{x-1}", r"\frac{-x-1}{1-x}", "(x+1)/(x-1)", r"\frac{x^2-1}{(x-1)^2}"], [r"\frac{x-1}{x+1}", r"x+1/x-1"]),
         ("a^2-b^2", ["(a-b)(a+b)", "(a+b)(a-b)"], ["(a-b)^2", "a^2+b^2", "b^2-a^2"]),

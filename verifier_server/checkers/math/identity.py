@@ -6,7 +6,7 @@ proves, disagreement there refutes only if nothing but unknowns (and one of pi, 
 
 from __future__ import annotations
 
-from verifier_server.checkers.math import exact, numeric
+from verifier_server.checkers.math import exact, numeric, roots
 from verifier_server.checkers.math import expr as ex
 from verifier_server.checkers.math.expr import Expr
 from verifier_server.checkers.math.faults import Undefined
@@ -17,15 +17,22 @@ _DRAWS = 2
 def same(gold: Expr, answer: Expr) -> bool | None:
     """Whether they are equal wherever both are defined; None where that can't be decided.
 
+    Under square roots unknowns may be taken for positive.
+
     Raises:
         TooLarge: finding out would cost too much.
     """
     if gold == answer:
         return True
     try:
-        return _exactly(gold, answer)
+        found = _exactly(gold, answer)
+        if found is not True and ex.symbols(gold):
+            simpler = roots.of_positives(gold), roots.of_positives(answer)
+            if simpler != (gold, answer):
+                return _exactly(*simpler)
     except Undefined:
         return False
+    return found
 
 
 def _exactly(gold: Expr, answer: Expr) -> bool | None:

@@ -38,12 +38,15 @@ def equal(gold: Expr, answer: Expr) -> bool | None:
     is_complex = any(node == ex.I for node in ex.walk(gold))
     agreed = 0
     for attempt in range(_POINTS if names else 1):
-        point = {name: _coordinate(name, attempt, name in whole) for name in names}
+        point = {
+            name: _whole_number(name, attempt) if name in whole else _real(name, attempt, negative)
+            for name, negative in zip(names, _negatives(attempt, len(names)), strict=True)
+        }
         same = _same_at(gold, answer, point, real=bool(names) and not is_complex)
         if same is False:
             return False
         agreed += same is True
-        if agreed >= _ENOUGH:
+        if agreed >= max(_ENOUGH, min(len(names) + 2, 5)):
             return True
     return True if agreed else None
 
@@ -73,13 +76,35 @@ def real_value(expr: Expr) -> Fraction | None:
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 
-def _coordinate(name: str, attempt: int, is_whole: bool) -> Fraction:
-    digest = hashlib.blake2b(f"{attempt} {name}".encode(), digest_size=6).digest()
-    raw = int.from_bytes(digest)
-    if is_whole:
-        return Fraction(1 + raw % 9)
-    magnitude = Fraction(raw, 1 << 48) * (1 if attempt % 4 < 2 else 6) + Fraction(1, 64)
-    return -magnitude if attempt % 2 and raw & 1 else magnitude
+def _raw(name: str, attempt: int) -> int:
+    return int.from_bytes(hashlib.blake2b(f"{attempt} {name}".encode(), digest_size=6).digest())
+
+
+def _whole_number(name: str, attempt: int) -> Fraction:
+    return Fraction(1 + _raw(name, attempt) % 9)
+
+
+def _real(name: str, attempt: int, negative: bool) -> Fraction:
+    scale = 1 if attempt % 4 < 2 else 6
+    magnitude = Fraction(_raw(name, attempt), 1 << 48) * scale + Fraction(1, 64)
+    return -magnitude if negative else magnitude
+
+
+def _negatives(attempt: int, names: int) -> list[bool]:
+    """Which unknowns are negative there: `|a|` must not pass for `a`, nor `|ab|c` for `abc`.
+
+    The last attempts are for what only positive numbers have a value for.
+    """
+    match attempt:
+        case 1:
+            return [True] * names
+        case 2:
+            return [i % 2 == 0 for i in range(names)]
+        case 3:
+            return [i == 0 for i in range(names)]
+        case 4:
+            return [i == names - 1 for i in range(names)]
+    return [False] * names
 
 
 def _counted(expr: Expr) -> set[str]:
