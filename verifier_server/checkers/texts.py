@@ -6,18 +6,21 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-# Zero-width and bidirectional marks, soft hyphens, fillers, tags; and joiners, which some
-# scripts and emoji need, beside ASCII or blanks, where nothing does.
+# Zero-width and bidirectional marks, soft hyphens, fillers, tags.
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u115f\u1160\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069"
-    "\u3164\ufeff\uffa0\U000e0000-\U000e007f]"
-    r"|(?<![^\x00-\x7f])[\u200c\u200d]+|[\u200c\u200d]+(?![^\x00-\x7f])"
+    "\u3164\ufeff\uffa0\U000e0000-\U000e007f]+"
+)
+# Some scripts and emoji need joiners; beside ASCII or the end of the text nothing does. A run
+# is matched whole or not at all.
+_JOINERS = re.compile(
+    "(?<![\u200c\u200d])(?:(?<![^\x00-\x7f])[\u200c\u200d]++|[\u200c\u200d]++(?![^\x00-\x7f]))"
 )
 
 
 def without_invisible(text: str) -> str:
     """The text without characters that show nothing and part no words."""
-    return text if text.isascii() else _INVISIBLE.sub("", text)
+    return text if text.isascii() else _JOINERS.sub("", _INVISIBLE.sub("", text))
 
 
 def excerpt(text: str, limit: int = 80) -> str:

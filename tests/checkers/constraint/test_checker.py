@@ -34,6 +34,7 @@ def test_every_rule_is_a_case_and_a_broken_one_has_a_message(judge: Judge) -> No
     [
         ("b\u200bad", {"rule": "keywords", "exclude": ["bad"]}),
         ("b\u200cad", {"rule": "keywords", "exclude": ["bad"]}),
+        ("b" + "\u200c" * 9 + "ad", {"rule": "keywords", "exclude": ["bad"]}),
         ("\u200b" * 50 + "a", {"rule": "characters", "min": 20}),
         ("a\n\n\u2060\n\n\ufeff", {"rule": "paragraphs", "min": 2}),
         ("- a\n- \u200b", {"rule": "bullets", "min": 2}),

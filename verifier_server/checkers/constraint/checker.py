@@ -111,14 +111,14 @@ class ConstraintChecker(Checker[ConstraintParams]):
         text = after_think(completion) if params.text == "answer" else completion
         if text is None:
             return Judgement.reject(Outcome.NO_ANSWER, "the reasoning was never closed")
-        text = without_invisible(text).strip()
-        if not text:
-            return Judgement.reject(Outcome.NO_ANSWER, "there is no text to judge")
-        if len(text) > _MAX_CHARACTERS:
+        if len(text.strip()) > _MAX_CHARACTERS:
             return Judgement.reject(
                 Outcome.POLICY_VIOLATION,
                 f"{len(text)} characters; no more than {_MAX_CHARACTERS} are judged",
             )
+        text = without_invisible(text).strip()
+        if not text:
+            return Judgement.reject(Outcome.NO_ANSWER, "there is no text to judge")
         names = numbered(rule.label for rule in params.rules)
         cases = [
             _case(name, rule.fault(text)) for name, rule in zip(names, params.rules, strict=True)
