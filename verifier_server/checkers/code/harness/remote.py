@@ -49,6 +49,8 @@ _ARITHMETIC = frozenset(f"__{side}{name}__" for name in _BINARY for side in ("",
 _ASKED_OF_DATA = frozenset({"startswith", "endswith", "difference", "symmetric_difference"}) | {
     name for kind in (str, set, float) for name in dir(kind) if name.startswith("is")
 }
+_DIFFERENCES = frozenset({"__sub__", "__rsub__", "__xor__", "__rxor__"})
+_LOWEST, _HIGHEST = -1e300, 1e300
 _random = random.SystemRandom()
 
 
@@ -162,9 +164,9 @@ def forward(name: str) -> Callable[..., Any]:
     if name in ("__eq__", "__ne__"):
         return _equality(method, name)
     if name in _ORDER:
-        return _order(method)
+        return _order(method, name)
     if name in _ARITHMETIC:
-        return _arithmetic(method)
+        return _arithmetic(method, name)
     return _contains(method) if name == "__contains__" else method
 
 
@@ -181,26 +183,50 @@ def _equality(method: Callable[..., Any], name: str) -> Callable[..., Any]:
     return equality
 
 
-def _order(method: Callable[..., Any]) -> Callable[..., Any]:
+def _order(method: Callable[..., Any], name: str) -> Callable[..., Any]:
+    beyond = _LOWEST if name in ("__lt__", "__le__") else _HIGHEST
+
     def order(self: Any, other: Any) -> Any:
-        may_decide = isinstance(other, Remote) or self._is_made
-        return method(self, other) if may_decide else NotImplemented
+        if isinstance(other, Remote):
+            return method(self, other)
+        if not self._is_made:
+            return NotImplemented
+        said = method(self, other)
+        if (
+            said is True
+            and type(other) in (int, float)
+            and method(self, type(other)(beyond)) is True
+        ):
+            raise Tampering(f"an object of the program is on both sides of {beyond}")
+        return said
 
     return order
 
 
-def _arithmetic(method: Callable[..., Any]) -> Callable[..., Any]:
+def _arithmetic(method: Callable[..., Any], name: str) -> Callable[..., Any]:
     def arithmetic(self: Any, other: Any, *modulus: Any) -> Any:
         made = self._is_made
         may_decide = isinstance(other, Remote) or made
         if not may_decide and not type(self)._is_named:
             return NotImplemented
         result = method(self, other, *modulus)
-        if made:
-            _mark_made(result)
-        return result if may_decide or isinstance(result, Remote) else NotImplemented
+        if isinstance(result, Remote):
+            if made:
+                _mark_made(result)
+            return result
+        if name in _DIFFERENCES and type(other) in (int, float):
+            _require_distinct(result, lambda sibling: method(self, sibling), other)
+        return result if may_decide else NotImplemented
 
     return arithmetic
+
+
+def _require_distinct(result: Any, ask: Callable[[Any], Any], other: Any) -> None:
+    """Raises Tampering where another number leaves the same difference."""
+    for sibling in siblings(other):
+        difference = ask(sibling)
+        if not isinstance(difference, Remote) and difference == result:
+            raise Tampering("an object of the program leaves one difference to different values")
 
 
 def _contains(method: Callable[..., Any]) -> Callable[..., Any]:
