@@ -135,6 +135,8 @@ FORMS: dict[str, list[Row]] = {
         (r"\frac{x\sqrt3}{2}", [r"\sqrt{\frac{3x^2}{4}}", r"\sqrt{3x^2/4}"], [r"\frac{|x|\sqrt3}{2}", r"\sqrt{\frac{3x}{4}}"]),
         (r"\frac{x}{\sqrt{x^2+1}}", [r"\frac{x\sqrt{x^2+1}}{x^2+1}"], [r"\frac{|x|}{\sqrt{x^2+1}}"]),
         ("|x|", [r"\sqrt{x^2}"], ["x"]),
+        (r"\sqrt{x}\sqrt{y}", [r"\sqrt{xy}"], [r"\sqrt{x+y}", r"\sqrt{|xy|}+1"]),
+        (r"\sqrt{xy}", [r"\sqrt{x}\sqrt{y}"], ["xy"]),
         (r"-2", [r"\sqrt[3]{-8}"], [r"\sqrt{-8}", r"\sqrt[3]{8}"]),
     ],
     "combinatorial": [
@@ -184,7 +186,8 @@ FORMS: dict[str, list[Row]] = {
     "equation-scale": [
         ("2x+4y-3=0", [r"y=-\frac12x+\frac34", "4x+8y=6", "3=2x+4y", "2x+4y=3", "-2x-4y+3=0"], ["2x+4y+3=0", r"y=\frac12x+\frac34", "2x+4y", "2x-4y-3=0", "0=0"]),
         ("x^2+y^2=25", [r"\frac{x^2}{25}+\frac{y^2}{25}=1", "y^2+x^2=25", "x^2=25-y^2"], ["x^2+y^2=5", "x^2-y^2=25", "25"]),
-        ("y=2x+1", ["y=2x+1", "2x-y+1=0", "2x+1", "y-1=2x", "y = 1+2x"], ["y=2x-1", "x=2y+1", "y=2x"]),
+        ("y=x", ["x=y", "y-x=0"], ["x=-y", "x=2y"]),
+        ("y=2x+1", [r"x=\frac{y-1}{2}", "y=2x+1", "2x-y+1=0", "2x+1", "y-1=2x", "y = 1+2x"], ["y=2x-1", "x=2y+1", "y=2x"]),
         ("xy=1", [r"y=\frac1x", "xy-1=0", "2xy=2"], ["x+y=1", "xy=-1"]),
         (r"\frac{x^2}{4}+\frac{y^2}{3}=1", ["3x^2+4y^2=12"], [r"\frac{x^2}{16}+\frac{y^2}{12}=1", "4x^2+3y^2=12"]),
         ("3x-y+13=0", ["y=3x+13"], ["3x+4y+14=0", "0"]),
@@ -275,6 +278,7 @@ FORMS: dict[str, list[Row]] = {
     "plus-c": [
         (r"\frac{x^2}2+C", [r"\frac{x^2}{2}+K", "0.5x^2+C", r"C+\frac12x^2", r"\frac{x^2}{2}+c", r"\frac{x^2+1}{2}+C", r"\frac{x^2}{2}+C_1"], [r"\frac{x^2}{2}", r"x^2+C", r"\frac{x^2}{2}+x", r"\frac{x^2}{2}+5", r"\frac{x^2}{2}+Cx", r"\frac{x^2}{2}+x+C"]),
         ("x^2", ["x^2"], ["x^2+C", "x^2+1"]),
+        (r"\ln x+C", [r"\ln|x|+C"], [r"\ln x"]),
         (r"\ln|x|+C", [r"\ln|x|+K", r"C+\ln|x|", r"\ln|2x|+C"], [r"\ln|x|", r"2\ln|x|+C"]),
         (r"\frac12\sin^2x+C", [r"-\frac14\cos 2x+C", r"-\frac{1}{2}\cos^2 x + C"], [r"\frac12\cos^2x+C"]),
     ],
@@ -324,6 +328,7 @@ FORMS: dict[str, list[Row]] = {
         (r"\text{Area}=48", ["48", r"\text{Area}=48", r"A=48", "48 square units"], ["84", "A"]),
         (r"\text{blue whale}", ["blue whale", r"\text{Blue whale}"], ["whale blue", "blue"]),
         ("12", [r"\textbf{(D)}\ 12"], [r"\textbf{(D)}\ 13"]),
+        (r"p\land q", [r"q\land p"], [r"p\lor q", "p"]),
         (r"p\to q", [r"p \to q", r"p\rightarrow q"], [r"q\to p"]),
     ],
     "evaluated-form": [

@@ -82,6 +82,10 @@ def _match_wrapped(gold: Value, answer: Value, policy: Policy) -> Match | None:
             return _match_equations(gold, _equation(answer))
         case Named(), Relation() if is_equation(answer):
             return _match_equations(_equation(gold), answer)
+        case Named(name, Scalar(body)), Named(other, Scalar(turned)) if name in ex.symbols(
+            turned
+        ) and other in ex.symbols(body):
+            return _match_equations(_equation(gold), _equation(answer))
         case Named(), Named():
             return match(gold.value, _with_variable(answer, gold), policy)
         case Named(_, inner), _:

@@ -100,6 +100,8 @@ def _count(n: int) -> str:
 
 
 def _match_lists(gold: Several, answer: Several, policy: Policy, match: Matcher) -> Match:
+    if {gold.form, answer.form} == {Form.BOTH, Form.ALTERNATIVES} and _are_letters(gold):
+        return no("it joins them by the other word")
     names = [_names(side) for side in (gold, answer)]
     if all(len(set(found)) > 1 for found in names):
         if sorted(names[0]) != sorted(names[1]):
@@ -114,6 +116,11 @@ def _match_lists(gold: Several, answer: Several, policy: Policy, match: Matcher)
     if is_sequence or has_names or (policy.keeps_order and not has_pair):
         return _in_order(golds, answers, policy, match)
     return _in_any_order(golds, answers, policy, match)
+
+
+def _are_letters(side: Several) -> bool:
+    """Whether it may be a statement about statements: `p and q` is not `p or q`."""
+    return all(isinstance(i, Scalar) and isinstance(i.expr, ex.Sym) for i in side.items)
 
 
 def _names(side: Several) -> list[str]:

@@ -63,6 +63,7 @@ class Evaluator:
         self.weight = 0
         self.largest: Number = context.mpf(0)
         self.is_approximate = False
+        self.left_reals = False  # on the way to some value
 
     def value(self, expr: Expr) -> Number:
         """The value at the point.
@@ -77,6 +78,7 @@ class Evaluator:
             raise Undefined("has no value") from error
         if not self.mp.isfinite(number):
             raise Undefined("has no finite value")
+        self.left_reals = self.left_reals or is_complex(number)
         self.weight += abs(self._magnitude(number))
         return number
 

@@ -1,4 +1,4 @@
-r"""Even roots of unknowns that are taken for positive: `\sqrt{8a^2}` is `a\sqrt8`."""
+r"""Square roots of unknowns that are taken for positive: `\sqrt{8a^2b}` is `a\sqrt b\sqrt8`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from verifier_server.checkers.math.expr import Expr
 
 
 def of_positives(tree: Expr) -> Expr:
-    """The expression with unknowns in even powers taken out of square roots of products."""
+    """The expression with unknowns taken out of the square roots of products."""
     parts = tuple(of_positives(part) for part in ex.children(tree))
     tree = ex.with_children(tree, parts)
     match tree:
@@ -26,6 +26,8 @@ def _taken_out(radicand: Expr) -> Expr:
         match factor:
             case ex.Pow(ex.Sym() as unknown, ex.Num(n)) if n.denominator == 1 and n % 2 == 0:
                 outside.append(ex.Pow(unknown, ex.Num(n / 2)))
+            case ex.Sym() if len(factors) > 1:
+                outside.append(ex.Func("sqrt", (factor,)))
             case _:
                 inside.append(factor)
     if not outside:
