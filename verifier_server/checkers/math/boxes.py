@@ -73,7 +73,7 @@ def _closing_brace(text: str, opening: int) -> int:
 
 def _unboxed(content: str) -> str:
     """The content; a box that holds nothing but a box is one box."""
-    content = content.strip()
+    content = content.strip().rstrip("\\ ")  # `7\ ` and `7\\`: blanks of TeX
     if content.endswith((".", ",", ";")) and not content.endswith(("..", "\\,", "\\;")):
         content = content[:-1]
     return content.strip()
