@@ -84,7 +84,8 @@ def _texts(text: str) -> list[str]:
 
 def _sequences(items: list[Any]) -> list[list[Any]]:
     """One item is another of its kind; where none has others, there are more or fewer."""
-    for place in _random.sample(range(len(items)), len(items)):
+    first = _random.randrange(len(items)) if items else 0
+    for place in (*range(first, len(items)), *range(first)):
         family = _family(items[place])
         if family:
             return [[*items[:place], other, *items[place + 1 :]] for other in family]
