@@ -28,8 +28,10 @@ class Cursor:
 
     def sees(self, *signs: str) -> bool:
         """Whether one of these signs comes next."""
-        token = self.next
-        return token is not None and token.kind is Kind.SIGN and token.text in signs
+        if self.at >= len(self.tokens):
+            return False
+        token = self.tokens[self.at]
+        return token.kind is Kind.SIGN and token.text in signs
 
     def sees_open(self, *brackets: str) -> bool:
         """Whether one of these brackets opens next."""

@@ -16,6 +16,7 @@ from verifier_server.checkers.math.tokens import MAX_DEPTH, Kind, Token
 _PRODUCT_LETTERS = 4  # longer runs of letters are words, not products
 _CALLABLE = frozenset("fghFGH")
 _CONSTANTS = frozenset({"pi", "e", "i", "infty"})
+_BEHIND = frozenset({"!", "%", "deg", "^"})  # what may stand behind an operand
 _INFIX = frozenset({"over", "choose"})
 _CLOSERS = {"(": ")", "[": "]", "{": "}", "lfloor": "rfloor", "lceil": "rceil"}
 
@@ -109,6 +110,8 @@ class Parser(Cursor):
     def postfix(self, operand: Expr) -> Expr:
         """Factorials, percent and degree signs after an operand."""
         for _ in range(MAX_DEPTH):
+            if self.next is None or self.next.text not in _BEHIND:
+                return operand
             if self.take_sign("!"):
                 operand = ex.Func("factorial", (operand,))
             elif self.take_sign("%"):
