@@ -1,6 +1,6 @@
 r"""Pairs per second of the math checker beside Math-Verify, one core, in process.
 
-    python benchmarks/math_pairs.py [--seconds 3]
+    python benchmarks/math_pairs.py [--seconds 3] [--http]
 
 Both sides are called as their users call them, on the same completions:
 
@@ -8,6 +8,8 @@ Both sides are called as their users call them, on the same completions:
   extraction and signal time-outs among them. So do TRL and open-r1.
 - ours: params validated, then `MathChecker.check`: gold read, answer extracted and compared.
 - worker: the same as a worker of the service does it, `CheckRuntime.judge` around it.
+- over HTTP (`--http`): client, service and two workers on the same cores, by the wall clock;
+  four batches under way. Math-Verify's rate beside it is still one process's.
 
 No pair occurs twice, for both keep what they have parsed last (repeated pairs would show
 Math-Verify many times as fast as it is). In the mix eight completions share a gold, as the
@@ -30,6 +32,7 @@ from typing import Any
 from verifier_server.checkers.base import CheckContext
 from verifier_server.checkers.math.checker import MathChecker, MathParams
 from verifier_server.checkers.runtime import Task, open_runtime
+from verifier_server.client import LocalServer, VerifierClient
 from verifier_server.verdict import Judgement
 
 Pair = tuple[str, str]  # gold, completion
@@ -37,6 +40,7 @@ Judge = Callable[[str, str], object]
 
 ROUNDS = 3
 GROUP = 8
+BATCH = 512
 _WRONG = 0.25  # share of answers
 _PROSE = (
     "Let us count row by row. There are {0} rows with {1} seats each, so ${0} \\cdot {1} = {2}$ "
@@ -173,10 +177,32 @@ def pairs_per_s(judge: Judge, pairs: Iterator[Pair], seconds: float) -> float:
     return count / spent_s
 
 
+def through_http(pairs: Iterator[Pair], seconds: float) -> float:
+    """Pairs per second of a whole service with two workers, in batches, by the wall clock."""
+    spent_s, count = 0.0, 0
+    two_workers = {"VERIFIER_CPU_WORKERS": "2"}
+    with (
+        LocalServer(env=two_workers) as server,
+        VerifierClient(server.url, batch_size=BATCH) as client,
+    ):
+        while spent_s < seconds:
+            items = [
+                {"checker": "math", "completion": completion, "params": {"answer": gold}}
+                for gold, completion in itertools.islice(pairs, 4 * BATCH)
+            ]
+            start_s = time.perf_counter()
+            verdicts = client.score(items)
+            spent_s += time.perf_counter() - start_s
+            count += sum(verdict.score is not None for verdict in verdicts)
+    return count / spent_s
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=1.0, help="per round, class and side")
-    seconds = parser.parse_args().seconds
+    parser.add_argument("--http", action="store_true", help="the mix through a service, too")
+    arguments = parser.parse_args()
+    seconds = arguments.seconds
     sides = {"ours": ours(), "worker": worker(), "Math-Verify": math_verify()}
     loads: dict[str, Callable[[], Iterator[Pair]]] = {
         name: lambda kind=kind: one_class(kind)  # type: ignore[misc]
@@ -191,6 +217,10 @@ def main() -> None:
         ]
         a, b, c = (statistics.median(rates[side] for rates in rounds) for side in sides)
         print(f"{name:24}{a:14.0f}{b:14.0f}{c:14.0f}{a / c:10.1f}{b / c:11.1f}", flush=True)
+    if arguments.http:
+        rate = through_http(mix(), ROUNDS * seconds)
+        name = f"mix over HTTP, by {BATCH}"
+        print(f"{name:24}{'':14}{rate:14.0f}{c:14.0f}{'':10}{rate / c:11.1f}")
 
 
 if __name__ == "__main__":
