@@ -103,7 +103,6 @@ def _all_overrides(
 def _share_cpus() -> None:
     """Before torch is loaded: its idle threads sleep instead of spinning for the next task.
 
-    Costs a third of the speed on an idle machine, and saves a factor of ten where anything
     A thread that spins keeps the CPU from the one it waits for: beside other work that made
     steps ten times slower, while on an idle machine sleeping costs a third.
     """
