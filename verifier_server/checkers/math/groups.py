@@ -61,7 +61,9 @@ def _as_solutions(side: Several, other: Several) -> Several:
 def _solutions(side: Several) -> list[dict[str, Value]] | None:
     """Values by name of several solutions, each of which gives every unknown a value."""
     names = _names(side)
-    if not side.is_list or len(names) < len(side.items) or names[0] not in names[2:]:
+    if not side.is_list or len(names) < len(side.items) or not names:
+        return None
+    if names[0] not in names[2:]:
         return None
     width = names.index(names[0], 1)
     rows = [side.items[at : at + width] for at in range(0, len(names), width)]
