@@ -89,7 +89,7 @@ def main() -> int:
         console.rule("training on its verdicts")
         command = [sys.executable, "-m", "grpo_client.cli.main", "train"]
         command += [str(ROOT / "recipes" / "arithmetic.toml"), "--url", server.url]
-        command += sys.argv[1:]
+        command += ["--overwrite", *sys.argv[1:]]
         status = subprocess.run(command, cwd=ROOT, check=False).returncode
     console.rule("the service is stopped")
     return status
