@@ -268,6 +268,17 @@ FORMS: dict[str, list[Row]] = {
         ("2x+3", ["3+2x", "2(x+1.5)"], ["2x-3", "2x+3.0001", "5x", "2y+3"]),
         ("(x+y)^3", ["x^3+3x^2y+3xy^2+y^3"], ["x^3+y^3", "x^3+3x^2y+3xy^2-y^3"]),
     ],
+    "signs-of-unknowns": [
+        ("a", [r"\sqrt{a^2}"], ["-a", r"\frac{a^2}{|a|}"]),
+        (r"\frac{a}{b}", [r"\frac{-a}{-b}"], [r"\frac{|a|}{|b|}", r"\frac{a}{|b|}"]),
+        ("x^3", ["x|x|^2"], ["|x|^3", "|x^3|"]),
+        (r"\max(a,b)", [r"\frac{a+b+|a-b|}{2}"], ["a", r"\frac{a+b}{2}", r"\min(a,b)"]),
+        (r"\sin x", [r"\sin(x+2\pi)"], [r"|\sin x|", r"\sqrt{1-\cos^2x}"]),
+        (r"\ln x", [r"\ln|x|"], [r"\ln(-x)"]),
+        (r"\ln|x|", [r"\frac12\ln(x^2)"], [r"\ln x"]),
+        (r"\sqrt{-4x}", [r"2\sqrt{-x}"], [r"2\sqrt{x}"]),
+        (r"\sqrt{x^2-1}", [r"\sqrt{(x-1)(x+1)}"], ["x-1"]),
+    ],
     "trig": [
         (r"\tan^2(y)+1", [r"\sec^2(y)", r"\frac{1}{\cos^2 y}", r"1+\tan^2 y"], [r"\sec(y)", r"\csc^2 y", r"\tan^2 y"]),
         (r"\cos 2x", [r"1-2\sin^2x", r"\cos^2x-\sin^2x", r"2\cos^2(x)-1"], [r"2\cos x", r"\sin 2x", r"\cos^2 x"]),
