@@ -189,6 +189,13 @@ class Empty(IndexError):
          "import asyncio\nasync def main():\n    async with A() as five:\n        assert five == 5\n"
          "        raise ValueError\n    assert [x async for x in I()] == [1, 0]\n"
          "    assert [x async for x in gen()] == [7, 8]\nasyncio.run(main())"),
+        ("import sys\ndef f(x):\n    print('a', x)\n    sys.stdout.buffer.write(b'b\\n')\n"
+         "    return int(input('n? ')) + int(input())",
+         "import contextlib, io\nfrom unittest.mock import patch\nout = io.StringIO()\n"
+         "with contextlib.redirect_stdout(out), patch('builtins.input', side_effect=['3', '4']) as ask:\n"
+         "    assert f(1) == 7\nassert out.getvalue() == 'a 1\\nb\\n' and ask.call_args_list[0].args == ('n? ',)\n"
+         "try:\n    f(1)\n    assert False\nexcept EOFError: pass"),
+        ("import sys\ndef f():\n    for _ in range(300): print('x' * 10000)\n    return 1", "assert f() == f() == 1"),
         ("def f():\n    import queue\n    raise queue.Empty('e')", "try:\n    f()\n    assert False\n"
          "except Exception as e:\n    assert type(e).__name__ == 'Empty' and str(e) == 'e'"),
         ("def f(x): return x\ndef g(h):\n    from concurrent.futures import ThreadPoolExecutor as Pool\n"

@@ -13,6 +13,7 @@ from functools import cache
 from types import CoroutineType, ModuleType
 
 from .codec import DATA_TYPES, MUTABLE_TYPES, is_builtin, pack, restore, unpack
+from .console import replace_stdout
 from .link import SPECIAL, Gone, Link
 
 TYPE_CHECKING = False
@@ -49,19 +50,22 @@ class Candidate(Link):
         self._arguments: list[Any] = []
         self._foreign: dict[int, Any] = {}
         self._loop: Any = None
+        self._printed = replace_stdout()
+        builtins.input = lambda prompt="": self.ask("input", str(prompt))
 
     def serve(self, operation: str, rest: list[Any]) -> list[Any]:
         """Does one operation; whatever it raises is the answer."""
         outer, self._arguments = self._arguments, []
         try:
             value = self._do(operation, rest)
-            return ["=", self._pack_result(value), self._changes(rest)]
+            answer = ["=", self._pack_result(value), self._changes(rest)]
         except Gone:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever it raises is its own
-            return ["!", self._export(error), self._changes(rest)]
+            answer = ["!", self._export(error), self._changes(rest)]
         finally:
             self._arguments = outer
+        return [*answer, self._printed.take()]
 
     def _do(self, operation: str, rest: list[Any]) -> Any:
         if operation in ("compile", "load"):

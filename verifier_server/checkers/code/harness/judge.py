@@ -57,6 +57,8 @@ class Judge(Link):
 
     def _answer(self, message: list[Any], args: tuple[Any, ...] = ()) -> Any:
         """The value, after the changes to `args`, or the exception."""
+        if len(message) > 3 and type(message[3]) is str:
+            sys.stdout.write(message[3])
 
         def resolve(tag: str, rest: list[Any]) -> Any:
             return args[rest[0]] if tag == "a" else self._resolve(tag, rest)
@@ -183,6 +185,8 @@ class Judge(Link):
     def serve(self, operation: str, rest: list[Any]) -> list[Any]:
         """Serves the program: calls of what it was given, and what is public of instances."""
         try:
+            if operation == "input":
+                return ["=", pack(builtins.input(str(rest[0])), self._export), []]
             target = self._exported[rest[0]]
             if operation == "call":
                 args = [unpack(tree, self._resolve) for tree in rest[1]]

@@ -1,7 +1,8 @@
 """Requests and answers between the asserts' process and the candidate's, over two pipes.
 
-Each message is one JSON array on one line: `["?", operation, …]`, `["=", value, changes]` or
-`["!", error]`. While a side waits for its answer it serves requests of the other, so that a
+Each message is one JSON array on one line: `["?", operation, …]`, and in answer
+`["=", value, changes]` or `["!", error, changes]`, the program's with what it printed behind.
+While a side waits for its answer it serves requests of the other, so that a
 call can call back.
 """
 
