@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,13 @@ def load_cases(name: str) -> list[dict[str, Any]]:
         return []
     rows = [json.loads(line) for line in (folder / name).read_text().splitlines()]
     return [{**row, "completion": expand(row["completion"])} for row in rows]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def heed_interrupts() -> None:
+    """A shell starts background jobs with SIGINT ignored, which every child would inherit."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

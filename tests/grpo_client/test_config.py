@@ -91,4 +91,3 @@ def test_the_printed_configuration_loads_to_itself(tmp_path: Path) -> None:
 def test_the_bundled_recipe_is_a_valid_configuration(repo_root: Path) -> None:
     config = load_config(repo_root / "recipes" / "arithmetic.toml")
     assert config.algorithm.preset == "grpo"
-    assert config.threads == 2

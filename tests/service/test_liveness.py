@@ -144,3 +144,23 @@ async def test_a_completion_that_a_worker_cant_even_read_scores_zero(
     verdict = await judge(small_workers, "x" * (120 * MIB))
     assert (verdict.score, verdict.fault.value) == (0, "candidate")
     assert (await judge(small_workers, "behave")).score == 1
+
+
+async def test_programs_do_not_inherit_signals_that_the_server_ignores() -> None:
+    """As for a server started in the background, or under `nohup`."""
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGHUP)}
+    try:
+        service = build_service(Settings(cpu_workers=1, sandbox_workers=1))
+        await service.dispatcher.start()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    tests = [{"stdin": "", "stdout": "Handlers.SIG_DFL\nTrue"}]
+    program = (
+        "import signal\nprint(repr(signal.getsignal(1)).split(':')[0].strip('<'))\n"
+        "print(signal.getsignal(2) is signal.default_int_handler)"
+    )
+    item = Item(checker="code", completion=program, params={"mode": "stdio", "tests": tests})
+    [verdict] = await service.scoring.score([item])
+    await service.dispatcher.stop()
+    assert verdict.score == 1, verdict.cases

@@ -88,8 +88,7 @@ class Zygote:
         try:
             die_with_parent()
             signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            signal.signal(signal.SIGINT, signal.SIG_DFL)  # else it looks like a failed check
+            heed_all_signals()
             self._control.close()
             work(socket.socket(fileno=sock_fd), Board(board_fd), self._runtime, limits)
             status = 0
@@ -108,6 +107,16 @@ class Zygote:
 
     def _tell(self, message: dict[str, Any]) -> None:
         self._control.send(json.dumps(message).encode())
+
+
+def heed_all_signals() -> None:
+    """Sets every signal to its default, as the programs in sandboxes inherit.
+
+    A server that a shell started in the background ignores SIGINT, one under `nohup` SIGHUP; a
+    program that signals itself must not get another verdict for that.
+    """
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP, signal.SIGPIPE}:
+        signal.signal(number, signal.SIG_DFL)
 
 
 def die_with_parent() -> None:
