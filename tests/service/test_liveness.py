@@ -148,7 +148,9 @@ async def test_a_completion_that_a_worker_cant_even_read_scores_zero(
 
 async def test_programs_do_not_inherit_signals_that_the_server_ignores() -> None:
     """As for a server started in the background, or under `nohup`."""
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGHUP)}
+    before = {
+        number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGHUP)
+    }
     try:
         service = build_service(Settings(cpu_workers=1, sandbox_workers=1))
         await service.dispatcher.start()
