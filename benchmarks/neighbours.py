@@ -1,6 +1,6 @@
 """How much one hostile item delays 256 honest ones in the same batch.
 
-    python benchmarks/neighbours.py [--rounds 5]
+    python -m benchmarks.neighbours [--rounds 5]
 
 Each round sends the honest batch alone and with each hostile item, in turn, to one server,
 and takes the 99th percentile of the time from request to verdict over the honest items.

@@ -17,8 +17,8 @@ As an ordinary user the program keeps that user's id outside, without its capabi
 files or processes in view; the box's init has the same id, so a program can meddle with it
 and thereby lie about its own exit status, no more.
 
-Known gaps: what `procfs` names, where there is no cgroup. CPU time is limited, CPU share is
-not: a run may keep `pids` cores busy until its limit. The kernel is shared with the host.
+Known gaps: what `procfs` names, where there is no cgroup; there a run may also keep `pids`
+processors busy until its time is up, and not just one. The kernel is shared with the host.
 """
 
 from __future__ import annotations

@@ -22,7 +22,9 @@ from sandboxes.embedded.owner import is_orphaned, owner_mark
 
 _FOLDER = "answerkey"
 # All runs together weigh as much as so many processes outside, each of 1024.
-_V1_SHARES = 16 * 1024
+_V1_SHARES = 4 * 1024
+# One run may keep one processor busy, however many processes it has.
+_CPU_PERIOD_US = _CPU_QUOTA_US = 100_000
 _REMOVE_TRIES, _REMOVE_PAUSE_S = 100, 0.005
 _numbers = itertools.count()
 
@@ -126,9 +128,12 @@ class CgroupParent:
             (memory / "memory.limit_in_bytes").write_text(str(memory_bytes))
             # Absent where the kernel doesn't account swap.
             _write_if_there(memory / "memory.memsw.limit_in_bytes", memory_bytes)
+            if share := self.folders.get("share"):
+                _write_if_there(share / name / "cpu.cfs_quota_us", _CPU_QUOTA_US)
         else:
             (memory / "memory.max").write_text(str(memory_bytes))
             _write_if_there(memory / "memory.swap.max", 0)
+            _write_if_there(memory / "cpu.max", f"{_CPU_QUOTA_US} {_CPU_PERIOD_US}")
         (self.folders["pids"] / name / "pids.max").write_text(str(pids))
 
 
@@ -193,7 +198,7 @@ def _remove(folder: Path) -> None:
             return
 
 
-def _write_if_there(file: Path, value: int) -> None:
+def _write_if_there(file: Path, value: int | str) -> None:
     if file.exists():
         file.write_text(str(value))
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from sandboxes.base import ExitReason, Limits
+from sandboxes.base import ExitReason, Limits, SandboxSpec
 from sandboxes.embedded import cgroups
+from sandboxes.embedded.bubblewrap import BubblewrapProvider
 from sandboxes.embedded.cgroups import Cgroup, CgroupParent
 from sandboxes.embedded.meter import CgroupMeter
 
@@ -150,3 +151,14 @@ def test_a_group_is_found_by_what_it_holds(version_2: CgroupParent) -> None:
     group = version_2.make(memory_bytes=1, pids=1)
     assert isinstance(group, Cgroup)
     assert not group.holds(os.getpid())
+
+
+def test_many_busy_processes_of_one_run_share_one_processor(provider: BubblewrapProvider) -> None:
+    spin = "import os, time\nfor _ in range(3): os.fork()\nend = time.time() + 1\n"
+    spin += "while time.time() < end: pass\n"
+    if CgroupParent.find() is None:
+        pytest.skip("no cgroup is writable here: nothing limits the share of processors")
+    with provider.create(SandboxSpec()) as box:
+        result = box.exec(["python3", "-c", spin])
+    assert result.usage.cpu_s is not None
+    assert result.usage.cpu_s <= 1.3 * result.usage.wall_s
