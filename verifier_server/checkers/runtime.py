@@ -143,7 +143,7 @@ class ResourceExhausted(VerifierError):
 
 
 def boundary(run: Callable[[], Judgement], checker: str) -> Judgement:
-    """Types whatever `run` raises. The only place that catches every exception."""
+    """Types whatever `run` raises: where a check's every exception ends, ours and a plugin's."""
     try:
         return run()
     except (BadReference, UnknownChecker) as error:
