@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Executable, so that a program compiled in one run can be laid down for the next.
@@ -38,6 +38,19 @@ def file_parts(path: str) -> tuple[str, ...]:
     if not parts or path.endswith("/"):
         raise ValueError(f"{path!r} names no file")
     return parts
+
+
+def check_tree(paths: Iterable[str]) -> None:
+    """Checks that files at these paths can lie in one directory.
+
+    Raises:
+        ValueError: a path leaves the directory, or is a file and a directory.
+    """
+    parts = {path: file_parts(path) for path in paths}
+    folders = {p[:depth] for p in parts.values() for depth in range(1, len(p))}
+    for path, names in parts.items():
+        if names in folders:
+            raise ValueError(f"{path!r} is a file and a directory")
 
 
 def lay_files(root: int, files: Mapping[str, bytes], owner: int | None) -> None:
@@ -124,4 +137,4 @@ def _give(file: int, owner: int | None) -> None:
         os.fchown(file, owner, owner)
 
 
-__all__ = ["file_parts", "lay_files", "make_folder", "read_file", "relative_parts"]
+__all__ = ["check_tree", "file_parts", "lay_files", "make_folder", "read_file", "relative_parts"]

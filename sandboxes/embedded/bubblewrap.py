@@ -40,21 +40,22 @@ from sandboxes.base import (
     SandboxSpec,
     SandboxUnavailable,
 )
+from sandboxes.confinement.limits import check_arguments, rlimits
 from sandboxes.embedded.box import Box
 from sandboxes.embedded.cgroups import Cgroup
 from sandboxes.embedded.host import Host
-from sandboxes.embedded.limits import check_arguments, rlimits
 from sandboxes.embedded.meter import CgroupMeter, Meter, WatchdogMeter
 from sandboxes.embedded.procfs import ProcessMeter
-from sandboxes.embedded.rootfs import (
-    ENVIRONMENT,
-    SHARED_MEMORY,
-    TEMPORARY,
-    WORK,
-    package_mounts,
-    writable_mounts,
+from sandboxes.embedded.rootfs import package_mounts, writable_mounts
+from sandboxes.files import (
+    check_tree,
+    file_parts,
+    lay_files,
+    make_folder,
+    read_file,
+    relative_parts,
 )
-from sandboxes.files import file_parts, lay_files, make_folder, read_file, relative_parts
+from sandboxes.layout import ENVIRONMENT, SHARED_MEMORY, TEMPORARY, WORK
 from sandboxes.packages import package_entries
 
 _RUNTIMES = ("python",)
@@ -176,11 +177,7 @@ class BubblewrapSandbox:
 
     def write(self, files: Mapping[str, bytes]) -> None:
         """See `Sandbox`."""
-        parts = {path: file_parts(path) for path in (*self._files, *files)}
-        folders = {p[:i] for p in parts.values() for i in range(1, len(p))}
-        for path, names in parts.items():
-            if names in folders:
-                raise ValueError(f"{path!r} is a file and a directory")
+        check_tree((*self._files, *files))
         self._files.update(files)
 
     def read(self, path: str, max_bytes: int) -> bytes:

@@ -11,11 +11,11 @@ from importlib import import_module
 from pathlib import Path
 
 from sandboxes.base import Limits, SandboxBroken, SandboxUnavailable
+from sandboxes.confinement.seccomp import seccomp_filter
 from sandboxes.embedded.cgroups import Cgroup, CgroupParent
 from sandboxes.embedded.owner import kill_orphaned_boxes
 from sandboxes.embedded.recipe import BOX_ID, Recipe
 from sandboxes.embedded.rootfs import fixed_mounts
-from sandboxes.embedded.seccomp import seccomp_filter
 
 # Since then RLIMIT_NPROC counts the processes of a user namespace, not the host's.
 _OLDEST_KERNEL = (5, 14)

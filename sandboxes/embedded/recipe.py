@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sandboxes.embedded.rootfs import WORK
+from sandboxes.layout import WORK
 
 # bwrap starts this line as the program; `box` says why.
 _GATE = 'echo; read _ && cd "$0" && unset OLDPWD && exec "$@"'

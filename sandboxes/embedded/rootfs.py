@@ -12,25 +12,11 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-# Paths in the box, never the host's.
-TEMPORARY = "/tmp"  # noqa: S108
-WORK = f"{TEMPORARY}/box"
-SHARED_MEMORY = "/dev/shm"  # noqa: S108
-_TOOLS = "/opt/box/bin"
-_PACKAGES = "/opt/box/packages"
+from sandboxes.layout import PACKAGES, SHARED_MEMORY, TEMPORARY, TOOLS, WORK
+
 _LINKS_INTO_USR = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _FROM_ETC = ("ld.so.cache", "alternatives", "localtime")
-
-ENVIRONMENT = {
-    "PATH": f"{_TOOLS}:/usr/local/bin:/usr/bin:/bin",
-    "HOME": WORK,
-    "TMPDIR": TEMPORARY,
-    "USER": "box",
-    "LOGNAME": "box",
-    "LANG": "C.UTF-8",
-    "PYTHONDONTWRITEBYTECODE": "1",
-}
 
 
 def fixed_mounts() -> tuple[str, ...]:
@@ -38,7 +24,7 @@ def fixed_mounts() -> tuple[str, ...]:
     program = os.path.realpath(sys.executable)
     options: list[str] = ["--ro-bind", "/usr", "/usr"]
     # Parents that bwrap makes by itself are closed to all but their owner.
-    for folder in _ancestors(f"{_TOOLS}/python3", "/etc/-", f"{SHARED_MEMORY}/-", program):
+    for folder in _ancestors(f"{TOOLS}/python3", "/etc/-", f"{SHARED_MEMORY}/-", program):
         options += ["--perms", "0755", "--dir", folder]
     for path in _LINKS_INTO_USR:
         if os.path.islink(path):
@@ -79,9 +65,9 @@ def package_mounts(entries: Mapping[str, str]) -> tuple[str, ...]:
     """
     if not entries:
         return ()
-    binds = (("--ro-bind", path, f"{_PACKAGES}/{name}") for name, path in sorted(entries.items()))
-    folder = ("--perms", "0755", "--dir", _PACKAGES, *(part for bind in binds for part in bind))
-    return (*folder, "--setenv", "PYTHONPATH", _PACKAGES)
+    binds = (("--ro-bind", path, f"{PACKAGES}/{name}") for name, path in sorted(entries.items()))
+    folder = ("--perms", "0755", "--dir", PACKAGES, *(part for bind in binds for part in bind))
+    return (*folder, "--setenv", "PYTHONPATH", PACKAGES)
 
 
 def _python(program: str) -> list[str]:
@@ -97,7 +83,7 @@ def _python(program: str) -> list[str]:
         options += ["--perms", "0755", "--size", "4096", "--tmpfs", folder]
         options += ["--remount-ro", folder]
     for name in ("python3", "python"):
-        options += ["--symlink", program, f"{_TOOLS}/{name}"]
+        options += ["--symlink", program, f"{TOOLS}/{name}"]
     return options
 
 
@@ -123,12 +109,4 @@ def _is_below_usr(path: str) -> bool:
     return path.startswith("/usr/")
 
 
-__all__ = [
-    "ENVIRONMENT",
-    "SHARED_MEMORY",
-    "TEMPORARY",
-    "WORK",
-    "fixed_mounts",
-    "package_mounts",
-    "writable_mounts",
-]
+__all__ = ["fixed_mounts", "package_mounts", "writable_mounts"]

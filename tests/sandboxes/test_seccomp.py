@@ -8,8 +8,8 @@ import struct
 import pytest
 
 from sandboxes.base import SandboxUnavailable
-from sandboxes.embedded.seccomp import seccomp_filter
-from sandboxes.embedded.syscalls import syscall_numbers
+from sandboxes.confinement.seccomp import seccomp_filter
+from sandboxes.confinement.syscalls import syscall_numbers
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 ALLOW, KILL = "allow", "kill"

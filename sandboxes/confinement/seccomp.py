@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 from sandboxes.base import SandboxUnavailable
-from sandboxes.embedded.syscalls import syscall_numbers
+from sandboxes.confinement.syscalls import syscall_numbers
 
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 

@@ -1,0 +1,1 @@
+"""What holds a program wherever it runs: a filter of system calls, rlimits."""

@@ -1,0 +1,31 @@
+"""Where things lie in a box, whatever makes it, and what its programs find in the environment."""
+
+from __future__ import annotations
+
+# Paths in the box, never the host's.
+TEMPORARY = "/tmp"  # noqa: S108
+WORK = f"{TEMPORARY}/box"
+SHARED_MEMORY = "/dev/shm"  # noqa: S108
+TOOLS = "/opt/box/bin"
+PACKAGES = "/opt/box/packages"
+LAUNCHER = "/opt/answerkey"
+
+ENVIRONMENT = {
+    "PATH": f"{TOOLS}:/usr/local/bin:/usr/bin:/bin",
+    "HOME": WORK,
+    "TMPDIR": TEMPORARY,
+    "USER": "box",
+    "LOGNAME": "box",
+    "LANG": "C.UTF-8",
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
+
+__all__ = [
+    "ENVIRONMENT",
+    "LAUNCHER",
+    "PACKAGES",
+    "SHARED_MEMORY",
+    "TEMPORARY",
+    "TOOLS",
+    "WORK",
+]
