@@ -58,7 +58,8 @@ from sandboxes.files import (
 from sandboxes.layout import ENVIRONMENT, SHARED_MEMORY, TEMPORARY, WORK
 from sandboxes.packages import package_entries
 
-_RUNTIMES = ("python",)
+# Those of the host's /usr: whether one is installed shows when its program is run.
+_RUNTIMES = ("python", "c", "cpp", "node", "java", "go", "rust", "bash")
 
 
 class BubblewrapProvider:

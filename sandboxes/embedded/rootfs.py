@@ -16,7 +16,8 @@ from sandboxes.layout import PACKAGES, SHARED_MEMORY, TEMPORARY, TOOLS, WORK
 
 _LINKS_INTO_USR = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _DEVICES = ("null", "zero", "full", "random", "urandom")
-_FROM_ETC = ("ld.so.cache", "alternatives", "localtime")
+# Java's own folder holds links to its settings there.
+_FROM_ETC = ("ld.so.cache", "alternatives", "localtime", "java-*-openjdk")
 
 
 def fixed_mounts() -> tuple[str, ...]:
@@ -31,9 +32,8 @@ def fixed_mounts() -> tuple[str, ...]:
             options += ["--symlink", os.readlink(path), path]
         elif os.path.isdir(path):
             options += ["--ro-bind", path, path]
-    for name in _FROM_ETC:
-        if os.path.exists(f"/etc/{name}"):
-            options += ["--ro-bind", f"/etc/{name}", f"/etc/{name}"]
+    for path in sorted(str(p) for name in _FROM_ETC for p in Path("/etc").glob(name)):
+        options += ["--ro-bind", path, path]
     options += _python(program)
     for name in _DEVICES:
         options += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
