@@ -11,29 +11,21 @@ import errno
 import platform
 import struct
 import sys
-from collections.abc import Iterable, Sequence
 from functools import cache
 
 from sandboxes.base import SandboxUnavailable
+from sandboxes.confinement.rules import RULES, Never, Rule
 from sandboxes.confinement.syscalls import syscall_numbers
 
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
-_LOAD, _AND, _EQ, _GE, _SET, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
+_LOAD, _AND, _EQ, _GE, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 _ALLOW, _KILL_PROCESS = 0x7FFF0000, 0x80000000
 _NR, _ARCH = 0, 4
 _X32_BIT = 0x40000000
 # The last call that the tables took into account. Newer ones don't exist for the program:
 # glibc falls back on ENOSYS, but not on EPERM.
 _NEWEST = 441
-
-_NAMESPACES = 0x7E020000  # CLONE_NEW{NS,CGROUP,UTS,IPC,USER,PID,NET}
-_UNIX, _INET, _INET6 = 1, 2, 10
-_STREAM, _DATAGRAM = 1, 2
-_IP, _TCP, _UDP = 0, 6, 17
-_FILE_TYPE, _FIFO, _REGULAR, _UNTYPED = 0o170000, 0o010000, 0o100000, 0
-_TIOCSTI, _TIOCLINUX, _TIOCSETD = 0x5412, 0x541C, 0x5423  # terminal input and discipline
-_PR_SET_PDEATHSIG = 1  # the box's init must not be made to outlive us
 
 _Instruction = tuple[int, int, int, int]
 
@@ -51,45 +43,15 @@ def _return(action: int) -> _Instruction:
     return (_RETURN, 0, 0, action)
 
 
-def _refuse_if(argument: int, values: Iterable[int], action: int) -> list[_Instruction]:
-    """Refuses where the argument is one of `values`; else goes on to what follows."""
-    tests = [step for v in values for step in ((_EQ, 0, 1, v), _return(action))]
-    return [(_LOAD, 0, 0, _argument(argument)), *tests]
-
-
-def _refuse_unless(
-    argument: int, values: Sequence[int], action: int, *, mask: int = 0xFFFFFFFF
-) -> list[_Instruction]:
-    """Goes on where the masked argument is one of `values`; else refuses."""
-    left = len(values)
-    tests = [(_EQ, left - i, 0, v) for i, v in enumerate(values)]
-    return [
-        (_LOAD, 0, 0, _argument(argument)),
-        (_AND, 0, 0, mask),
-        *tests,
-        _return(action),
-    ]
-
-
-def _by_arguments() -> dict[str, list[_Instruction]]:
-    """The calls whose arguments decide, each with the steps that may refuse it."""
-    eperm, family = _errno(errno.EPERM), _errno(errno.EAFNOSUPPORT)
-    protocol = _errno(errno.EPROTONOSUPPORT)
-    files = (_FIFO, _REGULAR, _UNTYPED)
-    return {
-        "clone": [(_LOAD, 0, 0, _argument(0)), (_SET, 0, 1, _NAMESPACES), _return(eperm)],
-        "clone3": [_return(_errno(errno.ENOSYS))],  # its flags lie behind a pointer
-        "socket": [
-            *_refuse_unless(0, (_INET, _INET6), family),
-            *_refuse_unless(1, (_STREAM, _DATAGRAM), protocol, mask=0xFF),
-            *_refuse_unless(2, (_IP, _TCP, _UDP), protocol),
-        ],
-        "socketpair": _refuse_unless(0, (_UNIX,), family),
-        "ioctl": _refuse_if(1, (_TIOCSTI, _TIOCLINUX, _TIOCSETD), eperm),
-        "prctl": _refuse_if(0, (_PR_SET_PDEATHSIG,), eperm),
-        "mknod": _refuse_unless(1, files, eperm, mask=_FILE_TYPE),
-        "mknodat": _refuse_unless(2, files, eperm, mask=_FILE_TYPE),
-    }
+def _steps(rule: Rule) -> list[_Instruction]:
+    """Goes on to what follows where the rule holds; else refuses."""
+    refuse = _return(_errno(rule.error))
+    load = (_LOAD, 0, 0, _argument(rule.argument))
+    if isinstance(rule, Never):
+        return [load, *(step for v in rule.values for step in ((_EQ, 0, 1, v), refuse))]
+    left = len(rule.values)
+    tests = [(_EQ, left - i, 0, v) for i, v in enumerate(rule.values)]
+    return [load, (_AND, 0, 0, rule.mask), *tests, refuse]
 
 
 @cache
@@ -105,7 +67,6 @@ def seccomp_filter(machine: str = platform.machine()) -> bytes:
             remedy="run on x86_64 or aarch64",
         )
     numbers = syscall_numbers(machine)
-    special = _by_arguments()
     program: list[_Instruction] = [
         (_LOAD, 0, 0, _ARCH),
         (_EQ, 1, 0, _AUDIT_ARCH[machine]),
@@ -115,7 +76,8 @@ def seccomp_filter(machine: str = platform.machine()) -> bytes:
         _return(_errno(errno.EPERM)),
     ]
     for name, number in numbers.items():
-        body = [*special.get(name, []), _return(_ALLOW)]
+        rules = RULES.get(name, ())
+        body = [*(step for rule in rules for step in _steps(rule)), _return(_ALLOW)]
         program += [(_EQ, 0, len(body), number), *body]
     program += [
         (_GE, 0, 1, _NEWEST + 1),

@@ -8,6 +8,7 @@ import struct
 import pytest
 
 from sandboxes.base import SandboxUnavailable
+from sandboxes.confinement.rules import RULES
 from sandboxes.confinement.seccomp import seccomp_filter
 from sandboxes.confinement.syscalls import syscall_numbers
 
@@ -47,12 +48,9 @@ def machine(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-BY_ARGUMENTS = {"clone", "clone3", "socket", "socketpair", "ioctl", "prctl", "mknod", "mknodat"}
-
-
 def test_calls_of_the_list_are_allowed_whatever_their_arguments(machine: str) -> None:
     for name, number in syscall_numbers(machine).items():
-        if name not in BY_ARGUMENTS:
+        if name not in RULES:
             assert decide(machine, number, *[2**64 - 1] * 6) == ALLOW, name
 
 
@@ -101,6 +99,11 @@ def test_what_is_dangerous_is_not_on_the_list(machine: str, name: str) -> None:
         ("ioctl", (0, 0x5412 | 1 << 32), "EPERM"),  # the kernel looks at 32 bits only
         ("prctl", (15,), ALLOW),
         ("prctl", (1,), "EPERM"),
+        ("prlimit64", (0, 7), ALLOW),
+        ("prlimit64", (1, 7), "EPERM"),
+        ("setpriority", (0, 0, 5), ALLOW),
+        ("setpriority", (0, 1, 19), "EPERM"),
+        ("setpriority", (2, 0, 19), "EPERM"),
         ("mknodat", (-100 & 2**64 - 1, 0, 0o010600), ALLOW),
         ("mknodat", (-100 & 2**64 - 1, 0, 0o060600), "EPERM"),
         ("mknodat", (-100 & 2**64 - 1, 0, 0o020600), "EPERM"),
