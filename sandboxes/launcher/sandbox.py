@@ -18,8 +18,14 @@ class SlotPool(Protocol):
 
     isolation: str
 
-    def lease(self, spec: SandboxSpec, limits: Limits) -> Slot:
+    def lease(self, spec: SandboxSpec, limits: Limits, laid_bytes: int) -> Slot:
         """A slot for one program.
+
+        Args:
+            spec: of its box.
+            limits: of the program.
+            laid_bytes: of the files that are written for it, which come on top of
+                `disk_bytes`: their size must never be why a program can't run.
 
         Raises:
             SandboxUnavailable, LimitUnsupported, SandboxBroken: there is none to be had.
@@ -71,7 +77,8 @@ class LauncherSandbox:
         check_arguments(argv, variables)
         run = Run(tuple(argv), cwd, variables, limits, stdin, self._files)
         self.close()
-        self._slot = self._pool.lease(self._spec, limits)
+        laid_bytes = sum(map(len, self._files.values()))
+        self._slot = self._pool.lease(self._spec, limits, laid_bytes)
         return self._slot.run(run)
 
     def write(self, files: Mapping[str, bytes]) -> None:
