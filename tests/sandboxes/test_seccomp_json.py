@@ -25,10 +25,8 @@ def outcome(machine: str, name: str, *arguments: int, also: tuple[str, ...] = ()
 
 def _holds(condition: dict[str, int | str], arguments: tuple[int, ...]) -> bool:
     given, value = arguments[int(condition["index"])], int(condition["value"])
-    if condition["op"] == "SCMP_CMP_MASKED_EQ":
-        return given & value == int(condition["valueTwo"])
-    assert condition["op"] == "SCMP_CMP_EQ"
-    return given == value
+    assert condition["op"] == "SCMP_CMP_MASKED_EQ"
+    return given & value == int(condition["valueTwo"])
 
 
 @pytest.mark.parametrize("machine", MACHINES)
