@@ -1,4 +1,4 @@
-"""Marks that say whose a box is, so that what a killed owner left can be told and removed.
+"""Finds the boxes of owners that were killed.
 
 An owner killed at the wrong moment can leave two things: an empty cgroup, and a bwrap child
 that waits for a parent which died before it said go (no program runs in it yet). Whoever
@@ -12,31 +12,9 @@ import os
 import signal
 from pathlib import Path
 
+from sandboxes.owner import is_orphaned, owner_mark
+
 _LABEL = "answerkey-bwrap:"
-
-
-def owner_mark(pid: int | None = None) -> str:
-    """Names a process (this one by default) for good: PID namespace, pid, start time.
-
-    Raises:
-        OSError: there is no such process.
-    """
-    pid = pid or os.getpid()
-    stat = Path(f"/proc/{pid}/stat").read_text()
-    started = stat.rpartition(")")[2].split()[19]  # in clock ticks since boot
-    return f"{_pid_namespace()}.{pid}.{started}"
-
-
-def is_orphaned(mark: str) -> bool:
-    """Whether a mark's process is dead; False where we can't see it (another container's)."""
-    namespace, _, rest = mark.partition(".")
-    pid, _, _ = rest.partition(".")
-    if namespace != str(_pid_namespace()) or not pid.isdigit():
-        return False
-    try:
-        return owner_mark(int(pid)) != mark
-    except (FileNotFoundError, ProcessLookupError):
-        return True
 
 
 def box_label() -> str:
@@ -57,10 +35,6 @@ def kill_orphaned_boxes() -> None:
                     signal.pidfd_send_signal(process, signal.SIGKILL)
             finally:
                 os.close(process)
-
-
-def _pid_namespace() -> int:
-    return os.stat("/proc/self/ns/pid").st_ino
 
 
 __all__ = ["box_label", "is_orphaned", "kill_orphaned_boxes", "owner_mark"]
