@@ -30,9 +30,9 @@ from typing import NoReturn, Self
 from sandboxes.base import ExitReason, SandboxBroken
 from sandboxes.embedded.cgroups import Cgroup
 from sandboxes.embedded.owner import box_label
-from sandboxes.embedded.procfs import read_stat
 from sandboxes.embedded.recipe import Recipe, set_up_remedy
 from sandboxes.process import Streams
+from sandboxes.procfs import read_stat
 
 _SET_UP_S = 30.0
 _DEATH_S = 30.0

@@ -44,8 +44,6 @@ from sandboxes.confinement.limits import check_arguments, rlimits
 from sandboxes.embedded.box import Box
 from sandboxes.embedded.cgroups import Cgroup
 from sandboxes.embedded.host import Host
-from sandboxes.embedded.meter import CgroupMeter, Meter, WatchdogMeter
-from sandboxes.embedded.procfs import ProcessMeter
 from sandboxes.embedded.rootfs import package_mounts, writable_mounts
 from sandboxes.files import (
     check_tree,
@@ -56,7 +54,9 @@ from sandboxes.files import (
     relative_parts,
 )
 from sandboxes.layout import ENVIRONMENT, SHARED_MEMORY, TEMPORARY, WORK
+from sandboxes.metering import CgroupMeter, Meter, WatchdogMeter
 from sandboxes.packages import package_entries
+from sandboxes.procfs import ProcessMeter
 
 # Those of the host's /usr: whether one is installed shows when its program is run.
 _RUNTIMES = ("python", "c", "cpp", "node", "java", "go", "rust", "bash")
@@ -174,7 +174,7 @@ class BubblewrapSandbox:
             )
             self._lay(box, cwd)
             box.set_rlimits(rlimits(limits, per_process_memory=cgroup is None))
-            return _run(box, stdin, limits, _meter(box, limits, cgroup))
+            return _run(box, stdin, limits, _meter(stack, box, limits, cgroup))
 
     def write(self, files: Mapping[str, bytes]) -> None:
         """See `Sandbox`."""
@@ -209,9 +209,11 @@ class BubblewrapSandbox:
             self._left = None
 
 
-def _meter(box: Box, limits: Limits, cgroup: Cgroup | None) -> Meter:
+def _meter(stack: ExitStack, box: Box, limits: Limits, cgroup: Cgroup | None) -> Meter:
     if cgroup is not None:
-        return CgroupMeter(limits, cgroup)
+        accounts = cgroup.accounts()
+        stack.callback(accounts.close)
+        return CgroupMeter(limits, accounts)
     disks = [box.folder(TEMPORARY), box.folder(SHARED_MEMORY)]
     return WatchdogMeter(limits, ProcessMeter(box.folder("/proc"), disks))
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandboxes.embedded.owner import is_orphaned, owner_mark
+from sandboxes.metering import CgroupFiles
 
 _FOLDER = "answerkey"
 # All runs together weigh as much as so many processes outside, each of 1024.
@@ -32,9 +33,12 @@ _numbers = itertools.count()
 class Cgroup:
     """One run's group. `folders` are its directories by controller (all the same in v2)."""
 
-    def __init__(self, folders: Mapping[str, Path], names: Mapping[str, str]) -> None:
+    def __init__(self, folders: Mapping[str, Path]) -> None:
         self._folders = folders
-        self._names = names
+
+    def accounts(self) -> CgroupFiles:
+        """What it used, for the caller to close."""
+        return CgroupFiles(str(self._folders["memory"]), str(self._folders["cpu"]))
 
     def add(self, pid: int) -> None:
         """Moves a process in; its descendants follow by birth."""
@@ -46,29 +50,10 @@ class Cgroup:
         folders = set(self._folders.values())
         return all(str(pid) in (f / "cgroup.procs").read_text().split() for f in folders)
 
-    def was_out_of_memory(self) -> bool:
-        """Whether the kernel killed any process of the group for memory."""
-        return _field(self._file("memory", "oom"), "oom_kill") > 0
-
-    def peak_memory_bytes(self) -> int | None:
-        """The most memory the group held at once; None where the kernel doesn't say."""
-        with contextlib.suppress(OSError):
-            return int(self._file("memory", "peak").read_text())
-        return None
-
-    def cpu_s(self) -> float:
-        """CPU seconds of all its processes, dead ones included."""
-        if self._names is _V1:
-            return int(self._file("cpu", "cpu").read_text()) / 1e9
-        return _field(self._file("cpu", "cpu"), "usage_usec") / 1e6
-
     def close(self) -> None:
         """Removes the group; its processes must be dead."""
         for folder in set(self._folders.values()):
             _remove(folder)
-
-    def _file(self, controller: str, what: str) -> Path:
-        return self._folders[controller] / self._names[what]
 
 
 @dataclass(frozen=True)
@@ -101,10 +86,7 @@ class CgroupParent:
             OSError: the host does not allow it.
         """
         name = f"{owner_mark()}.{next(_numbers)}"
-        group = Cgroup(
-            {controller: parent / name for controller, parent in self.folders.items()},
-            _V1 if self.version == 1 else _V2,
-        )
+        group = Cgroup({c: parent / name for c, parent in self.folders.items()})
         try:
             for folder in set(self.folders.values()):
                 (folder / name).mkdir()
@@ -135,14 +117,6 @@ class CgroupParent:
             _write_if_there(memory / "memory.swap.max", 0)
             _write_if_there(memory / "cpu.max", f"{_CPU_QUOTA_US} {_CPU_PERIOD_US}")
         (self.folders["pids"] / name / "pids.max").write_text(str(pids))
-
-
-_V1 = {
-    "oom": "memory.oom_control",
-    "peak": "memory.max_usage_in_bytes",
-    "cpu": "cpuacct.usage",
-}
-_V2 = {"oom": "memory.events", "peak": "memory.peak", "cpu": "cpu.stat"}
 
 
 def _candidates(mounts: Path) -> Iterator[CgroupParent]:
@@ -201,14 +175,6 @@ def _remove(folder: Path) -> None:
 def _write_if_there(file: Path, value: int | str) -> None:
     if file.exists():
         file.write_text(str(value))
-
-
-def _field(file: Path, name: str) -> int:
-    for line in file.read_text().splitlines():
-        key, _, value = line.partition(" ")
-        if key == name:
-            return int(value)
-    return 0
 
 
 __all__ = ["Cgroup", "CgroupParent"]

@@ -3,7 +3,8 @@
 A message is two lengths (big-endian, 32 bits), a JSON head and raw bytes, the blob. The host
 asks, the launcher answers each request with one message, in order. The first request is
 `Setup`, answered by `Ready`; then `Run` by `Ended` and `Read` by `Content`; any of them by
-`Failed`, and the launcher is of no more use after that.
+`Failed`, and the launcher is of no more use after that. `Forget`, which must come between a
+`Run` and the next, has no answer.
 """
 
 from __future__ import annotations
@@ -32,15 +33,15 @@ class Setup:
     Attributes:
         namespaces: each run gets fresh namespaces, and there may be many runs; else the place
             is the box, the launcher is its PID 1, and one run is all.
-        root: how to make the root file system first; None where the place has one.
-        meter: where this place's limits and use are to be read; see `launcher.meters`.
+        meter: where the use of this place is to be read: its cgroup's folders, "memory" and
+            "cpu" (the same in version 2), each a path or an inherited descriptor. Empty: there
+            is no cgroup, and a watchdog adds up what the processes use.
         preload: modules that warm interpreters have imported. Empty: programs that are
             Python start by exec like all others.
     """
 
     namespaces: bool
-    root: Mapping[str, Any] | None = None
-    meter: Mapping[str, Any] = field(default_factory=dict)
+    meter: Mapping[str, str | int] = field(default_factory=dict)
     preload: tuple[str, ...] = ()
 
 
@@ -100,6 +101,11 @@ class Content:
 
 
 @dataclass(frozen=True, slots=True)
+class Forget:
+    """Nothing of the last run is wanted any more: its files go, the next one's place is made."""
+
+
+@dataclass(frozen=True, slots=True)
 class Failed:
     """The launcher could not do its part; nothing is known about the program."""
 
@@ -107,7 +113,7 @@ class Failed:
     remedy: str = ""
 
 
-Message = Setup | Ready | Run | Ended | Read | Content | Failed
+Message = Setup | Ready | Run | Ended | Read | Content | Forget | Failed
 
 
 def encode(message: Message) -> bytes:
@@ -228,6 +234,7 @@ _READERS: dict[str, Callable[[dict[str, Any], _Cutter], Message]] = {
     "Ended": _read_ended,
     "Read": lambda head, _: Read(**head),
     "Content": _read_content,
+    "Forget": lambda head, _: Forget(**head),
     "Failed": lambda head, _: Failed(**head),
 }
 
@@ -236,6 +243,7 @@ __all__ = [
     "Content",
     "Ended",
     "Failed",
+    "Forget",
     "Message",
     "Read",
     "Ready",

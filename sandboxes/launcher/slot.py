@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from typing import Protocol
 
@@ -11,6 +12,7 @@ from sandboxes.launcher.messages import (
     Content,
     Ended,
     Failed,
+    Forget,
     Message,
     Read,
     Ready,
@@ -80,6 +82,7 @@ class Slot:
         self.runs = 0
         self.spent = False
         self._reusable = setup.namespaces
+        self._remembers = False
         try:
             answer = self._ask(setup, _SET_UP_S)
         except SandboxBroken:
@@ -102,8 +105,10 @@ class Slot:
             SandboxBroken: nothing is known about the program.
             LimitUnsupported: its limits can't be had here.
         """
-        self._place.limit(run.limits, self.ready.memory_bytes)
+        self.forget()
+        self._place.limit(run.limits, self.ready.memory_bytes + _held_bytes(run))
         self.runs += 1
+        self._remembers = True
         self.spent = not self._reusable
         started = time.monotonic()
         try:
@@ -135,6 +140,16 @@ class Slot:
             raise ValueError(answer.too_large)
         return answer.content
 
+    def forget(self) -> None:
+        """Has the launcher drop what the last program left and make the next one's place.
+
+        Best done as soon as nothing more is wanted: the next `run` waits for it.
+        """
+        if self._remembers:
+            self._remembers = False
+            with contextlib.suppress(BrokenStream):  # the next request will find out
+                self._channel.send(encode(Forget()), time.monotonic() + _READ_S)
+
     def close(self) -> None:
         """Destroys the place, with all in it. Idempotent."""
         self.spent = True
@@ -157,6 +172,12 @@ class Slot:
         deadline = time.monotonic() + patience_s
         self._channel.send(encode(request), deadline)
         return receive(lambda n: self._channel.read_exactly(n, deadline), max_blob_bytes)
+
+
+def _held_bytes(run: Run) -> int:
+    """What a launcher holds of a run: what it was sent, twice, and what the program writes."""
+    sent = len(run.stdin) + sum(map(len, run.files.values()))
+    return 2 * sent + _most_bytes(run.limits)
 
 
 def _most_bytes(limits: Limits) -> int:

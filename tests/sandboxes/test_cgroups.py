@@ -12,7 +12,7 @@ from sandboxes.base import ExitReason, Limits, SandboxSpec
 from sandboxes.embedded import cgroups
 from sandboxes.embedded.bubblewrap import BubblewrapProvider
 from sandboxes.embedded.cgroups import Cgroup, CgroupParent
-from sandboxes.embedded.meter import CgroupMeter
+from sandboxes.metering import CgroupMeter
 
 
 class KernelFolder(type(Path())):  # type: ignore[misc]
@@ -25,7 +25,8 @@ class KernelFolder(type(Path())):  # type: ignore[misc]
         "memory.swap.max": "max",
         "pids.max": "max",
         "memory.events": "low 0\noom 0\noom_kill 0\n",
-        "memory.peak": "1048576\n",
+        "memory.current": "1000\n",
+        "memory.peak": "1000\n",
         "cpu.stat": "usage_usec 250000\nuser_usec 1\n",
     }
 
@@ -69,8 +70,9 @@ def test_limits_are_written_and_the_group_is_removed(version_2: CgroupParent) ->
 def test_readings_of_version_2(version_2: CgroupParent) -> None:
     group = version_2.make(memory_bytes=1 << 27, pids=33)
     folder = _only_group(version_2)
-    meter = CgroupMeter(Limits(cpu_s=1.0), group)
-    assert not group.was_out_of_memory()
+    meter = CgroupMeter(Limits(cpu_s=1.0), group.accounts())
+    assert meter.read().memory_bytes is None  # it did not grow: nothing is known
+    (folder / "memory.peak").write_text(f"{1000 + (1 << 20)}\n")
     (folder / "cpu.stat").write_text("usage_usec 1150000\n")
     reading = meter.read()
     assert reading.reason is None
@@ -85,7 +87,7 @@ def test_readings_of_version_2(version_2: CgroupParent) -> None:
 def test_a_kernel_that_keeps_no_peak_is_no_error(version_2: CgroupParent) -> None:
     group = version_2.make(memory_bytes=1 << 27, pids=33)
     (_only_group(version_2) / "memory.peak").unlink()
-    assert group.peak_memory_bytes() is None
+    assert group.accounts().peak_memory_bytes() is None
 
 
 def test_a_group_that_cannot_be_limited_is_not_left_behind(

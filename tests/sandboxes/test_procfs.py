@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from sandboxes.base import MIB, ExitReason, Limits
-from sandboxes.embedded.meter import WatchdogMeter
-from sandboxes.embedded.procfs import ProcessMeter, read_stat
+from sandboxes.metering import WatchdogMeter
+from sandboxes.procfs import ProcessMeter, read_stat
 
 HOLDS_50_MIB = """
 import os, sys

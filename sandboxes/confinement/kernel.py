@@ -1,0 +1,142 @@
+"""System calls for which Python has no function, through the C library.
+
+Each raises OSError with the kernel's error number. Sources: clone(2), mount(2),
+pivot_root(2), prctl(2), capset(2), landlock(7), seccomp(2).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import struct
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_CLONE, _PIVOT_ROOT = {"x86_64": (56, 155), "aarch64": (220, 41)}.get(platform.machine(), (0, 0))
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWCGROUP = 0x02000000
+CLONE_NEWUTS = 0x04000000
+CLONE_NEWIPC = 0x08000000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWPID = 0x20000000
+CLONE_NEWNET = 0x40000000
+
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT = 1, 2, 4, 8, 32
+MS_BIND, MS_REC, MS_PRIVATE = 4096, 16384, 1 << 18
+_MNT_DETACH = 2
+
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
+_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 22, 2
+_CAPABILITY_VERSION_3 = 0x20080522
+
+
+class _FilterProgram(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
+
+
+def syscall(number: int, *arguments: int | bytes | None) -> int:
+    """Makes a system call by its number."""
+    typed = [ctypes.c_ulong(a) if isinstance(a, int) else a for a in arguments]
+    return _checked(_libc.syscall(ctypes.c_long(number), *typed), f"system call {number}")
+
+
+def clone(flags: int) -> int:
+    """A copy of this process in new namespaces; returns 0 in it, else its pid.
+
+    Like `os.fork`, but nothing is told of it: neither Python's nor the C library's handlers
+    of forks run. For single-threaded programs alone.
+    """
+    return syscall(_CLONE, flags | 17, 0, 0, 0, 0)  # 17: SIGCHLD at its end
+
+
+def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
+    """Mounts a file system, or changes how one is mounted."""
+    texts = (os.fsencode(text) or None for text in (source, target, kind))
+    result = _libc.mount(*texts, ctypes.c_ulong(flags), options.encode() or None)
+    _checked(result, f"mounting {target}")
+
+
+def pivot_root(folder: str) -> None:
+    """Makes a mounted folder the root directory, and lets go of the one before."""
+    os.chdir(folder)
+    syscall(_PIVOT_ROOT, b".", b".")
+    _checked(_libc.umount2(b".", _MNT_DETACH), "letting go of the old root")
+    os.chdir("/")
+
+
+def die_with_parent(signal: int) -> None:
+    """Has the kernel send us a signal when our parent's thread ends.
+
+    Forgotten by the kernel whenever our uid changes.
+    """
+    _prctl(_PR_SET_PDEATHSIG, signal)
+
+
+def set_dumpable(dumpable: bool) -> None:
+    """Whether processes of our user may look into our memory and descriptors."""
+    _prctl(_PR_SET_DUMPABLE, int(dumpable))
+
+
+def gain_no_privileges() -> None:
+    """From now on no program that we or our children start gains any by its file."""
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+def drop_capabilities() -> None:
+    """Gives up all capabilities, for good once `gain_no_privileges` is called."""
+    header = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)
+    _checked(_libc.capset(header, bytes(24)), "dropping capabilities")
+
+
+def filter_system_calls(program: bytes) -> None:
+    """Loads a seccomp filter, see `confinement.seccomp`."""
+    filter_program = _FilterProgram(len(program) // 8, program)
+    result = _libc.prctl(
+        _PR_SET_SECCOMP,
+        ctypes.c_ulong(_SECCOMP_MODE_FILTER),
+        ctypes.byref(filter_program),
+        ctypes.c_ulong(0),
+        ctypes.c_ulong(0),
+    )
+    _checked(result, "loading the filter of system calls")
+
+
+def _prctl(option: int, value: int) -> None:
+    rest = (ctypes.c_ulong(value), *[ctypes.c_ulong(0)] * 3)
+    _checked(_libc.prctl(option, *rest), f"prctl {option}")
+
+
+def _checked(result: int, what: str) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return result
+
+
+__all__ = [
+    "CLONE_NEWCGROUP",
+    "CLONE_NEWIPC",
+    "CLONE_NEWNET",
+    "CLONE_NEWNS",
+    "CLONE_NEWPID",
+    "CLONE_NEWUSER",
+    "CLONE_NEWUTS",
+    "MS_BIND",
+    "MS_NODEV",
+    "MS_NOEXEC",
+    "MS_NOSUID",
+    "MS_PRIVATE",
+    "MS_RDONLY",
+    "MS_REC",
+    "MS_REMOUNT",
+    "clone",
+    "die_with_parent",
+    "drop_capabilities",
+    "filter_system_calls",
+    "gain_no_privileges",
+    "mount",
+    "pivot_root",
+    "set_dumpable",
+    "syscall",
+]

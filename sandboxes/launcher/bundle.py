@@ -1,0 +1,39 @@
+"""The files that make up a launcher, for whoever puts it into an image or a box."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+
+_MAIN = b"from sandboxes.launcher.program import serve\n\nserve()\n"
+_MODULES = (
+    *("__init__", "base", "layout", "files", "process", "procfs", "metering"),
+    *("confinement/__init__", "confinement/kernel", "confinement/landlock"),
+    *("confinement/limits", "confinement/rules", "confinement/seccomp", "confinement/syscalls"),
+    *("launcher/__init__", "launcher/box", "launcher/confine", "launcher/messages"),
+    *("launcher/program", "launcher/stream"),
+)
+
+
+@cache
+def launcher_files() -> Mapping[str, bytes]:
+    """Contents by path, below the directory that `python3` is given (`layout.LAUNCHER`)."""
+    package = Path(__file__).parent.parent
+    paths = [f"{module}.py" for module in _MODULES]
+    files = {f"{package.name}/{path}": (package / path).read_bytes() for path in paths}
+    return MappingProxyType({"__main__.py": _MAIN, **files})
+
+
+@cache
+def launcher_digest() -> str:
+    """Of all files and their paths: says whether an image holds this very launcher."""
+    digest = hashlib.sha256()
+    for path, content in sorted(launcher_files().items()):
+        digest.update(f"{path}\0{len(content)}\0".encode() + content)
+    return f"sha256:{digest.hexdigest()}"
+
+
+__all__ = ["launcher_digest", "launcher_files"]
