@@ -1,0 +1,207 @@
+"""What images need of a container engine, through the Docker SDK."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from sandboxes.images.errors import ImageError
+from sandboxes.layout import ENVIRONMENT
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+
+Say = Callable[[str], None]
+# Of one answer; a layer is unpacked without a word.
+_PATIENCE_S = 600
+_SHOWN_LINES = 12
+
+
+class EngineAbsent(ImageError):
+    """No engine answers, or the SDK isn't there."""
+
+
+class Engine:
+    """A container engine that answers."""
+
+    def __init__(self, client: DockerClient) -> None:
+        self._client = client
+        self._api = client.api
+
+    def labels(self, image: str) -> Mapping[str, str] | None:
+        """An image's labels; None if there is no such image here."""
+        found = self._inspect(image)
+        return None if found is None else found["Config"]["Labels"] or {}
+
+    def identity(self, image: str) -> str | None:
+        """The image by the digest of its registry, else by its own; None if it isn't here."""
+        found = self._inspect(image)
+        if found is None:
+            return None
+        return str((found.get("RepoDigests") or [found["Id"]])[0])
+
+    def pull(self, image: str) -> None:
+        """Fetches an image by name and digest.
+
+        Raises:
+            ImageError: it can't be had.
+        """
+        with _faults(f"{image} can't be pulled"):
+            self._client.images.pull(image)
+
+    def import_tar(self, tar: str, tag: str, labels: Mapping[str, str], *, user: str) -> None:
+        """Makes an image of a root file system, packed in a file.
+
+        Raises:
+            ImageError: the engine refuses it.
+        """
+        repository, _, version = tag.partition(":")
+        changes = [f'LABEL "{name}"="{value}"' for name, value in labels.items()]
+        changes += [f"USER {user}", f"ENV PATH={ENVIRONMENT['PATH']}"]
+        with _faults(f"{tag} can't be imported"):
+            answer = self._api.import_image_from_file(
+                tar, repository=repository, tag=version, changes=changes
+            )
+        if '"error"' in answer:
+            raise ImageError(f"{tag} can't be imported: {answer.strip()}")
+
+    def build(
+        self,
+        context: Iterable[tuple[str, bytes]],
+        tag: str,
+        arguments: Mapping[str, str],
+        labels: Mapping[str, str],
+        say: Say,
+    ) -> None:
+        """Builds an image.
+
+        Args:
+            context: the Dockerfile and the files that it copies, by path.
+            tag: its name.
+            arguments: of the Dockerfile.
+            labels: of the image.
+            say: told each line of output.
+
+        Raises:
+            ImageError: it can't be built; says what the build said last.
+        """
+        said: list[str] = []
+        with _faults(f"{tag} can't be built"):
+            lines = self._api.build(
+                fileobj=_packed(context),
+                custom_context=True,
+                tag=tag,
+                buildargs=dict(arguments),
+                labels=dict(labels),
+                # The builder's packages come over the network; the engine may have no bridge.
+                network_mode="host",
+                rm=True,
+                forcerm=True,
+                decode=True,
+            )
+            for line in lines:
+                text = str(line.get("stream") or line.get("error") or "").strip()
+                if text:
+                    said.append(text)
+                    say(text)
+                if "error" in line:
+                    raise ImageError(f"{tag} can't be built: " + "\n".join(said[-_SHOWN_LINES:]))
+
+    @contextmanager
+    def exported(self, image: str) -> Iterator[Iterable[bytes]]:
+        """An image's files as a tar, in pieces.
+
+        Raises:
+            ImageError: there is no such image, or the engine went away.
+        """
+        with _faults(f"{image} can't be exported"):
+            container = self._client.containers.create(image, ["-"], network_mode="none")
+            try:
+                yield container.export()
+            finally:
+                container.remove()
+
+    def remove(self, image: str) -> None:
+        """Removes an image. None there is as good.
+
+        Raises:
+            ImageError: a container uses it.
+        """
+        from docker.errors import ImageNotFound
+
+        with _faults(f"{image} can't be removed"), suppress(ImageNotFound):
+            self._client.images.remove(image)
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._client.close()
+
+    def _inspect(self, image: str) -> dict[str, Any] | None:
+        from docker.errors import ImageNotFound
+
+        with _faults(f"{image} can't be looked up"):
+            try:
+                found: dict[str, Any] = self._api.inspect_image(image)
+            except ImageNotFound:
+                return None
+            return found
+
+
+@contextmanager
+def open_engine() -> Iterator[Engine]:
+    """The engine that DOCKER_HOST names, or the one at its usual socket.
+
+    Raises:
+        EngineAbsent: there is none.
+    """
+    try:
+        import docker
+    except ImportError as error:
+        raise EngineAbsent(
+            "the Docker SDK is not installed", remedy="pip install 'answerkey[docker]'"
+        ) from error
+    try:
+        client = docker.from_env(timeout=_PATIENCE_S)
+    except docker.errors.DockerException as error:
+        raise EngineAbsent(
+            f"no container engine answers: {error}",
+            remedy="start Docker, or name its address in DOCKER_HOST",
+        ) from error
+    engine = Engine(client)
+    try:
+        with _faults("no container engine answers"):
+            client.ping()
+        yield engine
+    finally:
+        engine.close()
+
+
+@contextmanager
+def _faults(what: str) -> Iterator[None]:
+    """Names what the SDK raises."""
+    from docker.errors import DockerException
+    from requests.exceptions import RequestException
+
+    try:
+        yield
+    except (DockerException, RequestException) as error:
+        explanation = getattr(error, "explanation", None) or error
+        raise ImageError(f"{what}: {explanation}") from error
+
+
+def _packed(files: Iterable[tuple[str, bytes]]) -> io.BytesIO:
+    """The files as a tar, readable by all."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        for path, content in files:
+            entry = tarfile.TarInfo(path)
+            entry.size, entry.mode = len(content), 0o644
+            tar.addfile(entry, io.BytesIO(content))
+    packed.seek(0)
+    return packed
+
+
+__all__ = ["Engine", "EngineAbsent", "Say", "open_engine"]
