@@ -21,7 +21,7 @@ from pathlib import Path
 from sandboxes.embedded.owner import is_orphaned, owner_mark
 from sandboxes.metering import CgroupFiles
 
-_FOLDER = "answerkey"
+FOLDER = "answerkey"
 # All runs together weigh as much as so many processes outside, each of 1024.
 _V1_SHARES = 4 * 1024
 # One run may keep one processor busy, however many processes it has.
@@ -40,6 +40,39 @@ class Cgroup:
         """What it used, for the caller to close."""
         return CgroupFiles(str(self._folders["memory"]), str(self._folders["cpu"]))
 
+    @property
+    def folders(self) -> Mapping[str, Path]:
+        """Its directories by controller."""
+        return self._folders
+
+    def limit(self, *, memory_bytes: int, pids: int) -> None:
+        """Puts limits in force, be they higher or lower than those before.
+
+        Raises:
+            OSError: the kernel refuses, for one because more memory is in use already.
+        """
+        memory = self._folders["memory"]
+        if self._is_version_1:
+            limit, with_swap = (memory / f"memory.{kind}limit_in_bytes" for kind in ("", "memsw."))
+            # The second must not be the lower one, not even in passing.
+            rises = limit.exists() and int(limit.read_text()) < memory_bytes
+            if rises:
+                _write_if_there(with_swap, memory_bytes)
+            limit.write_text(str(memory_bytes))
+            # Absent where the kernel doesn't account swap.
+            _write_if_there(with_swap, memory_bytes)
+        else:
+            (memory / "memory.max").write_text(str(memory_bytes))
+            _write_if_there(memory / "memory.swap.max", 0)
+        (self._folders["pids"] / "pids.max").write_text(str(pids))
+
+    def share(self) -> None:
+        """Leaves it one processor's time at most. Raises OSError."""
+        if not self._is_version_1:
+            _write_if_there(self._folders["cpu"] / "cpu.max", f"{_CPU_QUOTA_US} {_CPU_PERIOD_US}")
+        elif folder := self._folders.get("share"):
+            _write_if_there(folder / "cpu.cfs_quota_us", _CPU_QUOTA_US)
+
     def add(self, pid: int) -> None:
         """Moves a process in; its descendants follow by birth."""
         for folder in set(self._folders.values()):
@@ -53,7 +86,11 @@ class Cgroup:
     def close(self) -> None:
         """Removes the group; its processes must be dead."""
         for folder in set(self._folders.values()):
-            _remove(folder)
+            remove_group(folder)
+
+    @property
+    def _is_version_1(self) -> bool:
+        return len(set(self._folders.values())) > 1
 
 
 @dataclass(frozen=True)
@@ -90,7 +127,8 @@ class CgroupParent:
         try:
             for folder in set(self.folders.values()):
                 (folder / name).mkdir()
-            self._limit(name, memory_bytes, pids)
+            group.limit(memory_bytes=memory_bytes, pids=pids)
+            group.share()
         except OSError:
             group.close()
             raise
@@ -103,20 +141,6 @@ class CgroupParent:
                 if group.is_dir() and is_orphaned(group.name.rpartition(".")[0]):
                     with contextlib.suppress(OSError):
                         group.rmdir()
-
-    def _limit(self, name: str, memory_bytes: int, pids: int) -> None:
-        memory = self.folders["memory"] / name
-        if self.version == 1:
-            (memory / "memory.limit_in_bytes").write_text(str(memory_bytes))
-            # Absent where the kernel doesn't account swap.
-            _write_if_there(memory / "memory.memsw.limit_in_bytes", memory_bytes)
-            if share := self.folders.get("share"):
-                _write_if_there(share / name / "cpu.cfs_quota_us", _CPU_QUOTA_US)
-        else:
-            (memory / "memory.max").write_text(str(memory_bytes))
-            _write_if_there(memory / "memory.swap.max", 0)
-            _write_if_there(memory / "cpu.max", f"{_CPU_QUOTA_US} {_CPU_PERIOD_US}")
-        (self.folders["pids"] / name / "pids.max").write_text(str(pids))
 
 
 def _candidates(mounts: Path) -> Iterator[CgroupParent]:
@@ -131,14 +155,14 @@ def _candidates(mounts: Path) -> Iterator[CgroupParent]:
     wanted = {"memory": "memory", "pids": "pids", "cpu": "cpuacct"}
     for names in ({**wanted, "share": "cpu"}, wanted):
         if v1.keys() >= set(names.values()):
-            yield CgroupParent(1, {ours: v1[theirs] / _FOLDER for ours, theirs in names.items()})
+            yield CgroupParent(1, {ours: v1[theirs] / FOLDER for ours, theirs in names.items()})
     if v2 is not None:
         own = v2 / _own_v2_path().lstrip("/")
         # A group with processes of its own can't have limited children (unless it is the
         # root), so where a service manager put us in a leaf, ours go beside it.
         for base in dict.fromkeys((own, own.parent if own != v2 else v2)):
             if _enable_controllers(base):
-                folder = base / _FOLDER
+                folder = base / FOLDER
                 with contextlib.suppress(OSError):
                     folder.mkdir(exist_ok=True)
                     if _enable_controllers(folder):
@@ -160,7 +184,8 @@ def _enable_controllers(folder: Path) -> bool:
     return True
 
 
-def _remove(folder: Path) -> None:
+def remove_group(folder: Path) -> None:
+    """Removes a group's directory in one hierarchy, if it is there."""
     for _ in range(_REMOVE_TRIES):
         try:
             folder.rmdir()
@@ -177,4 +202,4 @@ def _write_if_there(file: Path, value: int | str) -> None:
         file.write_text(str(value))
 
 
-__all__ = ["Cgroup", "CgroupParent"]
+__all__ = ["FOLDER", "Cgroup", "CgroupParent", "remove_group"]

@@ -93,10 +93,10 @@ def test_a_kernel_that_keeps_no_peak_is_no_error(version_2: CgroupParent) -> Non
 def test_a_group_that_cannot_be_limited_is_not_left_behind(
     version_2: CgroupParent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(self: CgroupParent, *args: object) -> None:
+    def refuse(self: Cgroup, **limits: int) -> None:
         raise PermissionError("no")
 
-    monkeypatch.setattr(CgroupParent, "_limit", refuse)
+    monkeypatch.setattr(Cgroup, "limit", refuse)
     with pytest.raises(PermissionError):
         version_2.make(memory_bytes=1, pids=1)
     assert [g for g in version_2.folders["memory"].iterdir() if g.is_dir()] == []
@@ -147,6 +147,23 @@ def test_a_mounted_but_unwritable_hierarchy_is_no_place(tmp_path: Path) -> None:
         "".join(f"cgroup /none/{c} cgroup rw,{c} 0 0\n" for c in ("memory", "pids", "cpuacct"))
     )
     assert CgroupParent.find(mounts) is None
+
+
+@pytest.mark.skipif(CgroupParent.find() is None, reason="no cgroup is writable here")
+def test_limits_can_be_raised_and_lowered_again() -> None:
+    parent = CgroupParent.find()
+    assert parent is not None
+    group = parent.make(memory_bytes=1 << 26, pids=16)
+    try:
+        for mebibytes, pids in ((256, 40), (32, 8), (512, 99)):
+            group.limit(memory_bytes=mebibytes << 20, pids=pids)
+            files = {f for folder in group.folders.values() for f in folder.glob("*.max")}
+            files |= set(group.folders["memory"].glob("memory.limit_in_bytes"))
+            read = {file.name: file.read_text().strip() for file in files}
+            assert read["pids.max"] == str(pids)
+            assert str(mebibytes << 20) in read.values()
+    finally:
+        group.close()
 
 
 def test_a_group_is_found_by_what_it_holds(version_2: CgroupParent) -> None:
