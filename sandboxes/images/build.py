@@ -74,10 +74,13 @@ def build_image(engine: Engine, order: Order, say: Say) -> Stamp:
     closed: list[WayClosed] = []
     for way in _ways(order):
         try:
-            return _TAKE[way](engine, order, chosen, say)
+            stamp = _TAKE[way](engine, order, chosen, say)
         except WayClosed as error:
             say(f"not by {way}: {error}")
             closed.append(error)
+        else:
+            engine.remove_replaced()
+            return stamp
     if len(closed) == 1:
         raise closed[0]
     remedies = "; or ".join(dict.fromkeys(error.remedy for error in closed if error.remedy))
@@ -96,7 +99,7 @@ def export_image(engine: Engine, runtime: str) -> Path:
     return folder
 
 
-def build_rootfs(order: Order) -> Path:
+def build_rootfs(order: Order) -> tuple[Stamp, Path]:
     """Makes a root file system without an engine, of this host's files.
 
     Raises:
@@ -106,8 +109,8 @@ def build_rootfs(order: Order) -> Path:
     if order.way not in (None, Way.HOST) or order.base_image:
         raise WayClosed("without an engine only the way `host` is open", remedy="start Docker")
     with new_rootfs(order.runtime) as folder:
-        _fill_from_host(folder, order, chosen)
-    return folder
+        stamp = _fill_from_host(folder, order, chosen)
+    return stamp, folder
 
 
 def _ways(order: Order) -> Sequence[Way]:

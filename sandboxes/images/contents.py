@@ -14,7 +14,8 @@ from sandboxes.packages import package_entries
 
 STAMP = "/opt/box/image.json"
 FINISH = "/opt/box/finish.py"
-_LABEL = "answerkey"
+LABEL = "answerkey.launcher"  # marks an image as ours
+_PREFIX = "answerkey"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,22 +51,22 @@ class Stamp:
     def labels(self) -> dict[str, str]:
         """For an image."""
         return {
-            f"{_LABEL}.runtimes": ",".join(self.runtimes),
-            f"{_LABEL}.packages": ",".join(self.packages),
-            f"{_LABEL}.base": self.base,
-            f"{_LABEL}.base-image": self.base_image,
-            f"{_LABEL}.launcher": self.launcher,
+            f"{_PREFIX}.runtimes": ",".join(self.runtimes),
+            f"{_PREFIX}.packages": ",".join(self.packages),
+            f"{_PREFIX}.base": self.base,
+            f"{_PREFIX}.base-image": self.base_image,
+            LABEL: self.launcher,
         }
 
     @classmethod
     def of_labels(cls, labels: Mapping[str, str]) -> Stamp | None:
         """What an image's labels say; None if it is none of ours."""
-        launcher = labels.get(f"{_LABEL}.launcher")
+        launcher = labels.get(LABEL)
         if launcher is None:
             return None
-        lists = (labels.get(f"{_LABEL}.{name}", "") for name in ("runtimes", "packages"))
+        lists = (labels.get(f"{_PREFIX}.{name}", "") for name in ("runtimes", "packages"))
         runtimes, packages = (tuple(filter(None, text.split(","))) for text in lists)
-        base, base_image = (labels.get(f"{_LABEL}.{name}", "") for name in ("base", "base-image"))
+        base, base_image = (labels.get(f"{_PREFIX}.{name}", "") for name in ("base", "base-image"))
         return cls(runtimes, packages, base, base_image, launcher)
 
     @classmethod
@@ -94,4 +95,4 @@ def _tree(source: Path, target: str) -> Iterator[tuple[str, bytes]]:
             yield f"{target}/{path.relative_to(source)}", path.read_bytes()
 
 
-__all__ = ["FINISH", "STAMP", "Stamp", "contents"]
+__all__ = ["FINISH", "LABEL", "STAMP", "Stamp", "contents"]

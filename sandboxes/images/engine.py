@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from sandboxes.images.contents import LABEL
 from sandboxes.images.errors import ImageError
 from sandboxes.layout import ENVIRONMENT
 
@@ -134,6 +135,22 @@ class Engine:
 
         with _faults(f"{image} can't be removed"), suppress(ImageNotFound):
             self._client.images.remove(image)
+
+    def remove_replaced(self) -> int:
+        """Removes our images that have lost their name to newer ones; says how many.
+
+        Raises:
+            ImageError: the engine went away.
+        """
+        from docker.errors import APIError
+
+        removed = 0
+        with _faults("replaced images can't be removed"):
+            for image in self._client.images.list(filters={"dangling": True, "label": LABEL}):
+                with suppress(APIError):  # a box runs from it
+                    self._client.images.remove(image.id)
+                    removed += 1
+        return removed
 
     def close(self) -> None:
         """Closes the connections."""

@@ -55,7 +55,7 @@ def copy_host(root: Path) -> None:
     for name in _LINKS_INTO_USR:
         if os.path.islink(f"/{name}"):
             (root / name).symlink_to(os.readlink(f"/{name}"))
-            make_folders(root / os.readlink(f"/{name}"), root)
+            make_folders(root / os.readlink(f"/{name}").lstrip("/"), root)
     programs = [os.path.realpath(sys.executable), *_tools()]
     modules = list(_standard_library())
     binaries = [*programs, *(path for path in modules if ".so" in os.path.basename(path))]

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from verifier_server.cli import checkers, doctor, lint, score, serve, version
+from verifier_server.cli import checkers, doctor, lint, sandbox, score, serve, version
 from verifier_server.cli.terminal import stderr
 from verifier_server.errors import VerifierError
 
@@ -39,6 +39,7 @@ app.command("serve")(serve.serve)
 app.command("score")(score.score)
 app.command("lint")(lint.lint)
 app.add_typer(checkers.app, name="checkers")
+app.add_typer(sandbox.app, name="sandbox")
 app.command("doctor")(doctor.doctor)
 app.command("version")(version.version)
 
