@@ -140,7 +140,7 @@ class ScoringService:
             isolation=judgement.isolation,
             request_hash=plan.hash,
         )
-        self._metrics.count(verdict)
+        self._metrics.count(verdict, judgement.tampering)
         return verdict
 
 

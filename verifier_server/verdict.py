@@ -63,6 +63,16 @@ class Fault(StrEnum):
         return self in (Fault.NONE, Fault.CANDIDATE)
 
 
+class Tampering(StrEnum):
+    """What a candidate was seen to try on its verdict."""
+
+    ALWAYS_EQUAL = "always_equal"
+    FORGED_FRAME = "forged_frame"
+    FORGED_REPORT = "forged_report"
+    MUTANT_PASSED = "mutant_passed"
+    REFUSED_SYSCALL = "refused_syscall"
+
+
 _FAULTS = {
     Outcome.ACCEPTED: Fault.NONE,
     Outcome.PARTIAL: Fault.NONE,
@@ -115,6 +125,7 @@ class Judgement:
     isolation: str = "none"
     cpu_s: float | None = None
     memory_bytes: int | None = None
+    tampering: Sequence[Tampering] = ()
 
     def __post_init__(self) -> None:
         if not self.outcome.fits(self.score):

@@ -166,4 +166,5 @@ def _merged(names: Sequence[str], judged: Sequence[Judgement]) -> dict[str, Any]
         "isolation": ", ".join(levels) or "none",
         "cpu_s": sum(cpu_s) if cpu_s else None,
         "memory_bytes": max(memory_bytes, default=None),
+        "tampering": tuple(dict.fromkeys(kind for j in judged for kind in j.tampering)),
     }

@@ -13,7 +13,7 @@ from dataclasses import fields
 from typing import Any
 
 from verifier_server.checkers.runtime import Task
-from verifier_server.verdict import Case, Judgement, Outcome
+from verifier_server.verdict import Case, Judgement, Outcome, Tampering
 
 HEADER = struct.Struct("<IQ")
 _JUDGEMENT_FIELDS = tuple(field.name for field in fields(Judgement))
@@ -63,5 +63,6 @@ def judgement_from_wire(wire: Mapping[str, Any]) -> Judgement:
             **wire,
             "outcome": Outcome(wire["outcome"]),
             "cases": [Case.model_validate(case) for case in wire["cases"]],
+            "tampering": [Tampering(kind) for kind in wire["tampering"]],
         }
     )

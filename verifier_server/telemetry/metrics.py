@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from verifier_server.verdict import Verdict
+from verifier_server.verdict import Tampering, Verdict
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
@@ -52,15 +52,23 @@ class Metrics:
             buckets=_SECONDS,
             registry=self._registry,
         )
+        self._tampering = Counter(
+            "verifier_tampering",
+            "Verdicts before which the candidate was seen to tamper with its judge",
+            ("checker", "kind"),
+            registry=self._registry,
+        )
         self._refused = Counter(
             "verifier_refused_requests",
             "Requests answered 429 because a queue was full",
             registry=self._registry,
         )
 
-    def count(self, verdict: Verdict) -> None:
+    def count(self, verdict: Verdict, tampering: Iterable[Tampering] = ()) -> None:
         """Counts one verdict. A checker that does not exist is counted as `unknown`."""
         checker = verdict.checker if verdict.version else "unknown"
+        for kind in tampering:
+            self._tampering.labels(checker, kind).inc()
         self._verdicts.labels(checker, verdict.outcome, verdict.fault).inc()
         self._run_s.labels(checker).observe(verdict.usage.run_s)
         self._queue_s.labels(checker).observe(verdict.usage.queue_s)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from verifier_server.checkers.code.harness.function_runner import NotJson, TooLarge, encode
 from verifier_server.checkers.code.params import Tolerance
-from verifier_server.checkers.code.wire import Frame, read_frames, says, show
+from verifier_server.checkers.code.wire import Frame, Stream, read_frames, says, show
 
 JSON = st.recursive(
     st.none()
@@ -187,13 +187,29 @@ def test_forged_encodings_are_refused_at_once(forged: bytes) -> None:
 
 def test_frames_end_at_the_first_that_is_none() -> None:
     good = b"value 2\nt\nnot_json 3\nset"
-    assert read_frames(good + b"\x00\xff}", 5) == (
-        [Frame("value", b"t\n"), Frame("not_json", b"set")],
-        False,
-    )
-    assert read_frames(good + b"value 99999\nt\n", 5)[0] == read_frames(good, 5)[0]
-    assert read_frames(good + b"Timeout (0:00:02)!\n", 5)[1]
-    assert len(read_frames(good, 1)[0]) == 1
+    frames = [Frame("value", b"t\n"), Frame("not_json", b"set")]
+    assert read_frames(good + b"\x00\xff}", 5) == Stream(frames, timed_out=False, forged=True)
+    assert read_frames(good + b"value 99999\nt\n", 5) == Stream(frames, False, forged=False)
+    assert read_frames(good + b"Timeout (0:00:02)!\n", 5) == Stream(frames, True, forged=False)
+    assert len(read_frames(good, 1).frames) == 1
+
+
+@pytest.mark.parametrize(
+    ("stream", "forged"),
+    [
+        (b"", False),
+        (b"ready 0\n", False),
+        (b"ready 0\nval", False),
+        (b"ready 0\nvalue 12", False),
+        (b"ready 0\nvalue 2\nt\nend 0\n", False),
+        (b"passed!\n", True),
+        (b"ready 0\nbetter 2\nt\n", True),
+        (b"ready 0\nvalue 2\nt\nend 0\nvalue 2\nt\n", True),
+        (b"ready 0\nvalue 2\nt\nend 0\n\n", True),
+    ],
+)
+def test_what_the_runner_never_writes_is_told(stream: bytes, forged: bool) -> None:
+    assert read_frames(stream, 3).forged is forged
 
 
 def test_values_are_shown_like_json() -> None:

@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from sandboxes.base import ExecResult
-from verifier_server.checkers.code.box import PythonRunner, bad_end, require_start
+from verifier_server.checkers.code.box import Runner, bad_end, require_start
 from verifier_server.checkers.code.grading import cut
 from verifier_server.checkers.code.harness.plan import Plan
 from verifier_server.checkers.code.nonce import lines_with
@@ -43,7 +43,7 @@ def count_cases(params: AssertsParams) -> int:
     return len(Plan(params.asserts, params.function).cases)
 
 
-def run_asserts(params: AssertsParams, runner: PythonRunner) -> Iterator[Case]:
+def run_asserts(params: AssertsParams, runner: Runner) -> Iterator[Case]:
     """The cases in order, one a top-level statement that asserts.
 
     Raises:
@@ -58,7 +58,9 @@ def run_asserts(params: AssertsParams, runner: PythonRunner) -> Iterator[Case]:
         "nonce": nonce,
         "all": params.score == "all",
     }
-    result = runner.run(["-m", f"{_PACKAGE}.asserts_runner"], stdin=json.dumps(job).encode())
+    result = runner.run(
+        ["python3", "-m", f"{_PACKAGE}.asserts_runner"], stdin=json.dumps(job).encode()
+    )
     lines = list(lines_with(nonce, result.stdout))
     _require_usable(lines)
     require_start(result, any("ready" in line for line in lines))

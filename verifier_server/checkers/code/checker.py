@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
-from sandboxes.base import SandboxError
+from sandboxes.base import SandboxError, SandboxProvider
 from verifier_server.checkers.base import CheckContext, Checker
 from verifier_server.checkers.code.asserts import asserts_files, count_cases, run_asserts
-from verifier_server.checkers.code.box import SOURCE_FILE, PythonRunner, open_box
+from verifier_server.checkers.code.box import Record, Runner, run_limits, worst_s
+from verifier_server.checkers.code.build import Flaw, Program, build, require_tool_chain
+from verifier_server.checkers.code.checker_program import LIMITS as CHECKER_LIMITS
 from verifier_server.checkers.code.examples import EXAMPLES
 from verifier_server.checkers.code.extract import Source, extract
 from verifier_server.checkers.code.function import RUNNER_FILE, run_function, runner_source
-from verifier_server.checkers.code.grading import Grade, cut, grade
+from verifier_server.checkers.code.grading import Grade, cut, grade, hide
+from verifier_server.checkers.code.languages import LANGUAGES
 from verifier_server.checkers.code.params import (
     AssertsParams,
     CodeParams,
     FunctionParams,
-    FunctionTest,
+    ProgramComparison,
     PytestParams,
     StdioParams,
-    StdioTest,
     check_reference,
 )
 from verifier_server.checkers.code.pytest_mode import (
@@ -29,101 +29,137 @@ from verifier_server.checkers.code.pytest_mode import (
     pytest_files,
     run_pytest,
 )
-from verifier_server.checkers.code.stdio import run_stdio
+from verifier_server.checkers.code.stdio import comparer, flawed, run_stdio
 from verifier_server.errors import SandboxFault
-from verifier_server.verdict import Case, Judgement, Outcome
+from verifier_server.verdict import Judgement, Outcome
 
-_TAGS = frozenset({"python", "py", "python3"})
 _SHOWN_SOURCE_CHARS = 20_000
 
 
 class CodeChecker(Checker[CodeParams]):
-    """Runs the candidate's Python program in a sandbox and judges its output or values.
+    """Runs the candidate's program in a sandbox and judges its output or values.
 
-    The program is the last fenced Python block after the thinking, else the whole text if it
-    is Python.
+    The program is the last fenced block of the item's language after the thinking, else the
+    whole text if it is a program.
     """
 
     name = "code"
-    version = "1"
+    version = "2"
     Params = CodeParams
     resource = "sandbox"
     examples = EXAMPLES
 
     def time_budget_s(self, params: CodeParams) -> float:
-        """All tests at their limit, killed ones twice; the compiler's run; generous overhead."""
+        """All runs at their limits, each with its second chance; generous overhead."""
+        language, time_s = LANGUAGES[params.language], params.limits.time_s
         if isinstance(params, PytestParams):
-            return 2 * most_runs() * (params.limits.time_s + START_S + 2.0) + 10.0
-        tests = 1 if isinstance(params, AssertsParams) else len(_tests(params))
-        return (2 * tests + 1) * (params.limits.time_s + 2.0) + 10.0
+            return most_runs() * worst_s(time_s + START_S) + 10.0
+        if isinstance(params, AssertsParams):
+            return 2 * worst_s(time_s) + 10.0
+        assert isinstance(params, StdioParams | FunctionParams)
+        runs = len(params.tests) + 1
+        budget_s = runs * worst_s(time_s + language.start_s) + 2 * worst_s(language.compile_s)
+        if isinstance(params, StdioParams) and isinstance(params.compare, ProgramComparison):
+            compiler = LANGUAGES[params.compare.checker_program.language]
+            budget_s += 2 * runs * worst_s(CHECKER_LIMITS.time_s) + 2 * worst_s(compiler.compile_s)
+        return budget_s + 10.0
 
     def prepare(self, params: CodeParams) -> None:
         """Raises BadReference where the tests can't be judged against."""
         check_reference(params)
 
     def check(self, completion: str, params: CodeParams, ctx: CheckContext) -> Judgement:
-        """Runs the tests. Raises SandboxFault."""
-        source = extract(completion, _TAGS)
+        """Runs the tests.
+
+        Raises:
+            SandboxFault: the sandbox failed, or lacks the language.
+            BadReference: a test or the task's checker program can't judge anything.
+        """
+        source = extract(completion, LANGUAGES[params.language].tags)
         if source is None:
             return Judgement.reject(Outcome.NO_ANSWER, "there is no program in the completion")
-        provider = ctx.sandboxes()
+        record = Record()
         try:
-            packages = PACKAGES if isinstance(params, PytestParams) else ()
-            with open_box(provider, params.limits, packages) as box:
-                runner = PythonRunner(box, params.limits)
-                box.write(_files(params, _encoded(source)))
-                graded = _grade(params, runner)
-                isolation = box.isolation
+            graded = _judge(params, source, ctx.sandboxes(), record)
         except SandboxError as error:
             raise SandboxFault(str(error)) from error
         if graded.outcome is Outcome.COMPILE_ERROR and not source.fenced:
             return Judgement.reject(
                 Outcome.NO_ANSWER,
-                f"there is no fenced program, and as a whole the completion is no Python: "
-                f"{graded.cases[0].message}",
-                isolation=isolation,
+                f"there is no fenced program, and as a whole the completion is no "
+                f"{params.language}: {graded.cases[0].message}",
+                isolation=record.isolation,
             )
+        if params.hide_cases and graded.outcome is not Outcome.COMPILE_ERROR:
+            graded = hide(graded)
         return Judgement(
             graded.outcome,
             graded.score,
-            graded.explanation,
+            _explain(graded, record),
             answer=cut(source.text, _SHOWN_SOURCE_CHARS),
             cases=graded.cases,
-            isolation=isolation,
-            cpu_s=runner.cpu_s,
-            memory_bytes=runner.memory_bytes,
+            isolation=record.isolation,
+            cpu_s=record.cpu_s,
+            memory_bytes=record.memory_bytes,
+            tampering=tuple(record.tampering),
         )
 
 
-def _files(params: CodeParams, source: bytes) -> dict[str, bytes]:
+def _judge(params: CodeParams, source: Source, provider: SandboxProvider, record: Record) -> Grade:
+    """Compiles, runs and grades; what fails is asked whether it is the host that fails.
+
+    Raises:
+        SandboxError, SandboxFault, BadReference: see `check`.
+    """
+    # First, so that a bad reference is told whatever the candidate does.
+    compare = comparer(params, provider, record) if isinstance(params, StdioParams) else None
+    language = LANGUAGES[params.language]
+    program = build(provider, language, {language.file: _encoded(source)}, record)
+    if isinstance(program, Flaw):
+        graded = grade([flawed(program.message, "1")], 1, "all")
+    else:
+        packages = PACKAGES if isinstance(params, PytestParams) else ()
+        limits = run_limits(params.limits, language)
+        with Runner(provider, limits, record, language, packages) as runner:
+            runner.write(_files(params, program))
+            if isinstance(params, StdioParams):
+                assert compare is not None
+                cases = run_stdio(params, program, runner, compare)
+                graded = grade(cases, len(params.tests), params.score)
+            else:
+                graded = _grade_python(params, runner)
+    # The other modes have runners of ours, which say that they have started.
+    if isinstance(params, StdioParams) and not graded.score:
+        require_tool_chain(provider, params.language)
+    return graded
+
+
+def _files(params: CodeParams, program: Program) -> dict[str, bytes]:
     """The program, and what of ours must lie in the box beside it."""
-    if isinstance(params, PytestParams):
-        return pytest_files(params, source)
     ours: dict[str, bytes] = {}
-    if isinstance(params, FunctionParams):
+    if isinstance(params, PytestParams):
+        ours = pytest_files(params)
+    elif isinstance(params, FunctionParams):
         ours = {RUNNER_FILE: runner_source()}
     elif isinstance(params, AssertsParams):
         ours = asserts_files()
-    return {SOURCE_FILE: source, **ours}
+    return {**program.files, **ours}
 
 
-def _grade(params: CodeParams, runner: PythonRunner) -> Grade:
+def _grade_python(params: CodeParams, runner: Runner) -> Grade:
     if isinstance(params, AssertsParams):
         return grade(run_asserts(params, runner), count_cases(params), params.score)
     if isinstance(params, PytestParams):
         return run_pytest(params, runner)
-    cases: Iterator[Case]
-    if isinstance(params, StdioParams):
-        cases = run_stdio(params, runner)
-    else:
-        assert isinstance(params, FunctionParams)
-        cases = run_function(params, runner)
-    return grade(cases, len(_tests(params)), params.score)
+    assert isinstance(params, FunctionParams)
+    return grade(run_function(params, runner), len(params.tests), params.score)
 
 
-def _tests(params: CodeParams) -> Sequence[StdioTest | FunctionTest]:
-    assert isinstance(params, StdioParams | FunctionParams)
-    return params.tests
+def _explain(graded: Grade, record: Record) -> str:
+    if not record.tampering:
+        return graded.explanation
+    seen = ", ".join(kind.value.replace("_", " ") for kind in record.tampering)
+    return f"{graded.explanation}; tampering seen: {seen}"
 
 
 def _encoded(source: Source) -> bytes:

@@ -11,6 +11,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import zip_longest
 
 # Blanks are the ASCII ones, as in `bytes.split`.
@@ -20,6 +21,14 @@ _NUMBER = re.compile(rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)
 _SHOWN_BYTES = 60
 
 Difference = str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What an output is worth: `score` from 0 to 1, and below 1 why, as a clause."""
+
+    score: float
+    message: str
 
 
 def difference(mode: str, got: bytes, want: bytes, abs_tol: float, rel_tol: float) -> Difference:

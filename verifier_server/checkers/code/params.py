@@ -7,22 +7,42 @@ from collections.abc import Iterator, Sequence
 from posixpath import normpath
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, JsonValue, TypeAdapter, ValidatorFunctionWrapHandler, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    JsonValue,
+    TypeAdapter,
+    ValidatorFunctionWrapHandler,
+    model_validator,
+)
 
 from sandboxes.base import MIB
 from sandboxes.files import file_parts
 from verifier_server.checkers.base import Params
 from verifier_server.checkers.code.harness.plan import Plan, Unusable
+from verifier_server.checkers.code.languages import LANGUAGES
 from verifier_server.errors import BadReference
 
 MAX_DEPTH = 100
+
+
+def _known_language(name: str) -> str:
+    if name not in LANGUAGES:
+        raise ValueError(f"unknown language {name[:40]!r}; known: {', '.join(LANGUAGES)}")
+    return name
+
+
+LanguageName = Annotated[
+    str, AfterValidator(_known_language), Field(json_schema_extra={"enum": list(LANGUAGES)})
+]
 
 
 class CodeLimits(Params):
     """What each run of the candidate's program may use.
 
     Attributes:
-        time_s: wall-clock seconds a test.
+        time_s: CPU seconds a test, of all its processes together; three times as many
+            wall-clock seconds end it as well.
         memory_bytes: memory of all its processes together.
         output_bytes: of stdout and of stderr, each; in `function` mode, of the values that
             all tests return.
@@ -43,11 +63,14 @@ class Tolerance(Params):
 class CodeParams(Params):
     """What every mode has; validating this class gives the class of the mode."""
 
-    language: Literal["python"] = "python"
+    language: LanguageName = "python"
     mode: str
     limits: CodeLimits = CodeLimits()
     score: Literal["all", "fraction"] = Field(
         "all", description="all: 1 if every test passes, else 0; fraction: share that passes"
+    )
+    hide_cases: bool = Field(
+        False, description="tell the names and outcomes of tests, and nothing of what is in them"
     )
 
     @model_validator(mode="wrap")
@@ -72,12 +95,31 @@ class StdioTest(Params):
     name: str | None = None
 
 
+class CheckerProgram(Params):
+    """A program of the task's that judges an output, called as testlib's checkers are."""
+
+    language: LanguageName = "cpp"
+    source: str
+    files: dict[str, str] = Field(
+        default_factory=dict, description="what the source includes, such as testlib.h"
+    )
+
+
+class ProgramComparison(Params):
+    """The task's own program compares."""
+
+    checker_program: CheckerProgram
+
+
+Comparison = Literal["tokens", "exact", "float", "unordered_lines"]
+
+
 class StdioParams(CodeParams):
     """The program is run once a test, with real pipes."""
 
     mode: Literal["stdio"]
     tests: list[StdioTest] = Field(min_length=1)
-    compare: Literal["tokens", "exact", "float", "unordered_lines"] = "tokens"
+    compare: Comparison | ProgramComparison = "tokens"
     tolerance: Tolerance = Field(Tolerance(), alias="float", description='for "float" alone')
 
 
@@ -139,9 +181,16 @@ def check_reference(params: CodeParams) -> None:
     Raises:
         BadReference: the reference can't be judged against.
     """
+    if params.language != "python" and not isinstance(params, StdioParams):
+        raise BadReference(
+            f"params: language: the mode {params.mode!r} is for Python alone",
+            remedy='test programs in other languages with "stdio"',
+        )
     if isinstance(params, StdioParams):
         for number, test in enumerate(params.tests, 1):
             _require_unicode(f"{test.stdin}{test.stdout}", f"tests.{number}")
+        if isinstance(params.compare, ProgramComparison):
+            _require_checker_program(params.compare.checker_program)
     elif isinstance(params, FunctionParams):
         _require_function_name(params.function)
         for number, call in enumerate(params.tests, 1):
@@ -159,6 +208,13 @@ def check_reference(params: CodeParams) -> None:
         for path, text in params.files.items():
             _require_unicode(f"{path}{text}", f"files: {path[:80]!r}")
         _require_unicode("".join(params.expect or ()), "expect")
+
+
+def _require_checker_program(program: CheckerProgram) -> None:
+    where = "compare.checker_program"
+    _require_tree([LANGUAGES[program.language].file, *program.files])
+    for path, text in {"source": program.source, **program.files}.items():
+        _require_unicode(f"{path}{text}", f"{where}: {path[:80]!r}")
 
 
 def _require_tree(paths: Sequence[str]) -> None:

@@ -15,12 +15,13 @@ from posixpath import normpath
 from random import SystemRandom
 
 from sandboxes.base import MIB
-from verifier_server.checkers.code.box import SOURCE_FILE, PythonRunner
+from verifier_server.checkers.code.box import Runner
+from verifier_server.checkers.code.build import Program, syntax_flaw
 from verifier_server.checkers.code.grading import Grade, grade
+from verifier_server.checkers.code.languages import LANGUAGES
 from verifier_server.checkers.code.mutants import Mutants, mutate
 from verifier_server.checkers.code.params import PytestParams
 from verifier_server.checkers.code.session import Plan, Session, judge_session, read_session
-from verifier_server.checkers.code.syntax import compile_error
 from verifier_server.checkers.code.test_files import test_files
 from verifier_server.verdict import Case, Outcome
 
@@ -30,6 +31,7 @@ START_S = 4.0
 _HARNESS = "judge_harness"
 _MODULES = ("__init__", "decoys", "pytest_runner", "task_modules")
 _ROOT = "task"
+_PYTHON = LANGUAGES["python"]
 # The stream is the runner's alone, so an item's limit does not bear on it.
 _REPORT_BYTES = 16 * MIB
 # Runs of mutants: of all tests, and of one, so that a program which sees no test fail that it
@@ -50,19 +52,19 @@ def _harness_files() -> dict[str, bytes]:
     }
 
 
-def pytest_files(params: PytestParams, source: bytes) -> dict[str, bytes]:
-    """All that lies in the box. The tests' directory is one below the harness's.
+def pytest_files(params: PytestParams) -> dict[str, bytes]:
+    """All that lies in the box beside the program. The tests' directory is one below the harness's.
 
     The program is put among the tests by the runner, when it has collected them without it.
     """
-    return {**_harness_files(), SOURCE_FILE: source, **_laid(params.texts)}
+    return {**_harness_files(), **_laid(params.texts)}
 
 
 def _laid(texts: Mapping[str, str]) -> dict[str, bytes]:
     return {f"{_ROOT}/{path}": text.encode() for path, text in texts.items()}
 
 
-def run_pytest(params: PytestParams, runner: PythonRunner) -> Grade:
+def run_pytest(params: PytestParams, runner: Runner) -> Grade:
     """Runs the tests, and what passes against mutants.
 
     Raises:
@@ -74,9 +76,9 @@ def run_pytest(params: PytestParams, runner: PythonRunner) -> Grade:
     plan = Plan.of(params, session)
     graded = _graded(params, plan, session)
     if not any("::" in result.test for result in session.results):
-        flaw = compile_error(runner)
+        flaw = syntax_flaw(Program(_PYTHON, {}), runner)
         if flaw is not None:
-            case = Case(name="1", outcome=Outcome.COMPILE_ERROR, score=0.0, message=flaw)
+            case = Case(name="1", outcome=Outcome.COMPILE_ERROR, score=0.0, message=flaw.message)
             return grade([case], len(plan.required), "all")
     for one in _ONLY_ONE:
         if graded.score:
@@ -89,9 +91,7 @@ def _graded(params: PytestParams, plan: Plan, session: Session) -> Grade:
     return grade(cases, max(len(cases), len(plan.required)), params.score)
 
 
-def _again(
-    params: PytestParams, plan: Plan, session: Session, runner: PythonRunner
-) -> Grade | None:
+def _again(params: PytestParams, plan: Plan, session: Session, runner: Runner) -> Grade | None:
     """The grade of another run, where a test failed in it that has passed."""
     runner.write(_laid(params.texts))
     another = _run(params, params.texts, runner)
@@ -99,7 +99,7 @@ def _again(
 
 
 def _mutated(
-    params: PytestParams, plan: Plan, session: Session, runner: PythonRunner, *, one: bool
+    params: PytestParams, plan: Plan, session: Session, runner: Runner, *, one: bool
 ) -> Grade | None:
     """The grade of a program that passes a mutant."""
     mutants = mutate(params.texts, SystemRandom(), one=one)
@@ -118,18 +118,18 @@ def _mutated(
     return grade([case], len(plan.required), "all")
 
 
-def _run(params: PytestParams, texts: Mapping[str, str], runner: PythonRunner) -> Session:
+def _run(params: PytestParams, texts: Mapping[str, str], runner: Runner) -> Session:
     nonce = secrets.token_hex(16)
     job = {
         "root": _ROOT,
         "files": {path: text for path, text in texts.items() if path.endswith(".py")},
-        "program": SOURCE_FILE,
+        "program": _PYTHON.file,
         "solution": normpath(params.solution_path),
         "tests": test_files(params.texts),
         "nonce": nonce,
     }
     result = runner.run(
-        ["-m", f"{_HARNESS}.pytest_runner"],
+        ["python3", "-m", f"{_HARNESS}.pytest_runner"],
         stdin=json.dumps(job).encode(),
         time_s=params.limits.time_s + START_S,
         output_bytes=_REPORT_BYTES,
@@ -137,6 +137,6 @@ def _run(params: PytestParams, texts: Mapping[str, str], runner: PythonRunner) -
     return read_session(result, nonce)
 
 
-def _run_mutants(params: PytestParams, mutants: Mutants, runner: PythonRunner) -> Session:
+def _run_mutants(params: PytestParams, mutants: Mutants, runner: Runner) -> Session:
     runner.write(_laid(mutants.files))
     return _run(params, {**params.texts, **mutants.files}, runner)

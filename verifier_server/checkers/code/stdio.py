@@ -5,61 +5,77 @@ Inputs go in one at a time through a real pipe; the expected outputs stay in thi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from sandboxes.base import ExecResult
-from verifier_server.checkers.code.box import SOURCE_FILE, PythonRunner, bad_end
-from verifier_server.checkers.code.compare import difference
+from sandboxes.base import ExecResult, SandboxProvider
+from verifier_server.checkers.code.box import Record, Runner, bad_end, run_limits
+from verifier_server.checkers.code.build import Program, syntax_flaw
+from verifier_server.checkers.code.checker_program import ProgramJudge
+from verifier_server.checkers.code.compare import Finding, difference
 from verifier_server.checkers.code.grading import cut
-from verifier_server.checkers.code.params import StdioParams, StdioTest
-from verifier_server.checkers.code.syntax import compile_error
+from verifier_server.checkers.code.params import ProgramComparison, StdioParams, StdioTest
 from verifier_server.verdict import Case, Outcome
 
 _TRACEBACK = b"Traceback (most recent call last)"
+Comparer = Callable[[StdioTest, bytes], Finding]
 
 
-def run_stdio(params: StdioParams, runner: PythonRunner) -> Iterator[Case]:
+def comparer(params: StdioParams, provider: SandboxProvider, record: Record) -> Comparer:
+    """What compares outputs. Raises as `ProgramJudge`."""
+    if isinstance(params.compare, ProgramComparison):
+        return ProgramJudge(provider, params.compare.checker_program, record).compare
+    mode, tolerance = params.compare, params.tolerance
+
+    def compare(test: StdioTest, output: bytes) -> Finding:
+        found = difference(mode, output, test.stdout.encode(), tolerance.abs, tolerance.rel)
+        return Finding(float(found is None), found or "")
+
+    return compare
+
+
+def run_stdio(
+    params: StdioParams, program: Program, runner: Runner, compare: Comparer
+) -> Iterator[Case]:
     """The cases, one run each; ends early where the program doesn't compile.
 
     Raises:
         SandboxError: the box failed.
+        BadReference: the task's checker program did.
     """
+    argv = program.argv(run_limits(params.limits, program.language).memory_bytes)
     for number, test in enumerate(params.tests, 1):
-        result = runner.run([SOURCE_FILE], stdin=test.stdin.encode())
-        outcome, message = _judge(params, test, result)
+        result = runner.run(argv, stdin=test.stdin.encode())
+        outcome, finding = _judge(compare, test, result)
         # A source that isn't Python dies before its first line, without a traceback.
         if number == 1 and outcome is Outcome.RUNTIME_ERROR and _TRACEBACK not in result.stderr:
-            flaw = compile_error(runner)
+            flaw = syntax_flaw(program, runner)
             if flaw is not None:
-                yield Case(
-                    name=test.name or "1", outcome=Outcome.COMPILE_ERROR, score=0.0, message=flaw
-                )
+                yield flawed(flaw.message, test.name or "1")
                 return
         yield Case(
             name=test.name or str(number),
             outcome=outcome,
-            score=float(outcome is Outcome.ACCEPTED),
+            score=finding.score,
             input=cut(test.stdin),
             expected=cut(test.stdout),
             got=cut(result.stdout),
-            message=message or None,
+            message=finding.message or None,
         )
 
 
-def _judge(params: StdioParams, test: StdioTest, result: ExecResult) -> tuple[Outcome, str]:
+def flawed(message: str, name: str) -> Case:
+    """The case of a program that doesn't compile."""
+    return Case(name=name, outcome=Outcome.COMPILE_ERROR, score=0.0, message=cut(message))
+
+
+def _judge(compare: Comparer, test: StdioTest, result: ExecResult) -> tuple[Outcome, Finding]:
     end = bad_end(result)
     if end is not None:
         outcome, clause = end
         last = result.stderr[-1000:].decode(errors="replace").strip().rpartition("\n")[2]
         shown = outcome is Outcome.RUNTIME_ERROR and last
-        return outcome, cut(f"{clause}: {last}" if shown else clause)
-    found = difference(
-        params.compare,
-        result.stdout,
-        test.stdout.encode(),
-        params.tolerance.abs,
-        params.tolerance.rel,
-    )
-    if found is None:
-        return Outcome.ACCEPTED, ""
-    return Outcome.WRONG_ANSWER, found
+        return outcome, Finding(0.0, cut(f"{clause}: {last}" if shown else clause))
+    finding = compare(test, result.stdout)
+    if finding.score == 1:
+        return Outcome.ACCEPTED, finding
+    return Outcome.PARTIAL if finding.score else Outcome.WRONG_ANSWER, finding

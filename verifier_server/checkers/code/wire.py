@@ -21,7 +21,11 @@ _HEAD = re.compile(rb"([a-z_]{1,16}) ([0-9]{1,12})\n")
 _LINE = re.compile(rb"[^\n]*\n")
 _HEX = re.compile(rb"-?[0-9a-f]{1,100}")
 _WORDS = {b"n": "null", b"t": "true", b"f": "false"}
+_HEAD_START = re.compile(rb"[a-z_]{0,16}(?: [0-9]{0,12})?")
 _WATCHDOG = b"Timeout ("
+_KINDS = frozenset(
+    ("ready", "value", "raised", "not_json", "too_large", "slow", "syntax", "unusable", "end")
+)
 _SHOWN_TOKENS = 100
 
 
@@ -33,12 +37,23 @@ class Frame:
     payload: bytes
 
 
-def read_frames(stream: bytes, most: int) -> tuple[list[Frame], bool]:
-    """The well-formed frames at the start of a stream, at most `most`.
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """What came over the channel.
 
-    Returns:
-        The frames, and whether the runner's watchdog reported where the next would begin.
+    Attributes:
+        frames: the well-formed ones at its start.
+        timed_out: whether the runner's watchdog reported where the next would begin.
+        forged: whether there is something that the runner never writes.
     """
+
+    frames: list[Frame]
+    timed_out: bool
+    forged: bool
+
+
+def read_frames(stream: bytes, most: int) -> Stream:
+    """Takes a stream apart; at most `most` frames of it count."""
     frames: list[Frame] = []
     at = 0
     while len(frames) < most:
@@ -50,7 +65,19 @@ def read_frames(stream: bytes, most: int) -> tuple[list[Frame], bool]:
             break
         frames.append(Frame(head[1].decode(), stream[head.end() : end]))
         at = end
-    return frames, stream.startswith(_WATCHDOG, at)
+    timed_out = stream.startswith(_WATCHDOG, at)
+    known = all(frame.kind in _KINDS for frame in frames)
+    proper = known and (timed_out or _is_cut(stream, at, most, frames))
+    return Stream(frames, timed_out, forged=not proper)
+
+
+def _is_cut(stream: bytes, at: int, most: int, frames: list[Frame]) -> bool:
+    """Whether what is left of a stream is nothing, or the start of another frame."""
+    if at == len(stream):
+        return True
+    if len(frames) == most:
+        return False
+    return bool(_HEAD.match(stream, at) or _HEAD_START.fullmatch(stream[at : at + 40]))
 
 
 def says(payload: bytes, expected: JsonValue, tolerance: Tolerance | None) -> bool:

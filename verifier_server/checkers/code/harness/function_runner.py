@@ -6,10 +6,12 @@ that honest programs are called faithfully, and that a run which was cut short s
 lacks its last frame.
 
 Standard input: one JSON object {"file", "function", "calls": [{"args", "kwargs"}, …],
-"time_s", "max_bytes"}. Standard output: frames, a line `KIND LENGTH` and LENGTH bytes each.
-`ready` before a line of the program runs; a frame a call: `value` (see `encode`), `raised`,
-`not_json` (a type's name), `too_large`; `end`. Instead of the calls': `syntax` or `unusable`
-with what is wrong with the program.
+"time_s", "cpu_s", "wall_s", "max_bytes"}; a call may take `time_s` of the processor and is
+ended after `cpu_s` of it, or `wall_s` of the clock. Standard output: frames, a line
+`KIND LENGTH` and LENGTH bytes each. `ready` before a line of the program runs; a frame a call:
+`value` (see `encode`), `raised`, `not_json` (a type's name), `too_large`, `slow` (it took more
+than `time_s`); `end`. Instead of the calls': `syntax` or `unusable` with what is wrong with the
+program.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ import sys
 # Not by way of the codec registry, which a program can empty.
 from _codecs import unicode_escape_encode
 from os import _exit, getpid, write
+from signal import ITIMER_PROF, SIG_DFL, SIGPROF, setitimer, signal
+from time import process_time
 from types import ModuleType
 
 TYPE_CHECKING = False
@@ -62,12 +66,14 @@ class Channel:
             os.dup2(null, fd)
         os.close(null)
 
-    def start_clock(self, time_s: float) -> None:
-        """Gives the process so long from now; its end is told where a frame should begin.
+    def start_clock(self, cpu_s: float, wall_s: float) -> None:
+        """Gives the process so long from now.
 
-        The clock is a thread in C: it strikes even while a call holds the interpreter.
+        Both clocks strike even while a call holds the interpreter: the kernel's ends the
+        process by SIGPROF, the other is a thread in C and says so where a frame should begin.
         """
-        faulthandler.dump_traceback_later(time_s, exit=True, file=self.fd)
+        setitimer(ITIMER_PROF, cpu_s)
+        faulthandler.dump_traceback_later(wall_s, exit=True, file=self.fd)
 
     def send(self, kind: str, payload: bytes = b"") -> None:
         """Writes one frame; a fork of the program that got here ends instead."""
@@ -88,15 +94,20 @@ def main() -> None:
     job = json.loads(sys.stdin.buffer.read())
     channel = Channel()
     channel.send("ready")
-    channel.start_clock(job["time_s"])
+    signal(SIGPROF, SIG_DFL)
+    channel.start_clock(job["cpu_s"], job["wall_s"])
+    started_s = process_time()
     sys.argv[:] = [job["file"]]
     namespace = load(job["file"], channel)
     for call in job["calls"]:
         kind, payload = answer(job, namespace, call)
         if kind == "unusable":
             channel.finish(kind, payload)
+        if process_time() - started_s > job["time_s"]:
+            kind, payload = "slow", b""
         channel.send(kind, payload)
-        channel.start_clock(job["time_s"])
+        channel.start_clock(job["cpu_s"], job["wall_s"])
+        started_s = process_time()
     channel.finish("end")
 
 
