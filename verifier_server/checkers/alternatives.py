@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 
 _OR = r"(?:and/or|or|oder|ou|\u0438\u043b\u0438|\u6216\u8005?)(?![a-z])"
-_MAYBE = r"(?:maybe|perhaps|possibly|probably|alternatively|else|even|equivalently)(?![a-z])"
+_MAYBE = (
+    r"(?:maybe|perhaps|possibly|probably|alternatively|otherwise|else|even|equivalently)(?![a-z])"
+)
 _JOINT = re.compile(rf"(?:{_OR}|{_MAYBE})(?:[\s,]+(?:{_OR}|{_MAYBE}))*", re.IGNORECASE)
 _LAST_OR = re.compile(rf"(?<![^\W\d_]){_OR}\Z", re.IGNORECASE)
 _LONGEST_OR = len("and/or")
-_SIGN = re.compile(r"[/|]{1,2}")
+_CLAUSE = re.compile(rf"{_OR}[^.!?\n]*", re.IGNORECASE)  # "or, if zero counts,"
+_SIGN = re.compile(r"[/|]{1,2}|lor|vee")
 _COMMAND = re.compile(r"\\(?:text[a-z]*|mathrm|mathbf|mbox|hbox|qquad|quad)(?![A-Za-z])")
 _AROUND = " \t\r\n$.,:;*_\\()[]{}"
 _MAX_CHARS = 200
@@ -20,7 +23,7 @@ def joins_alternatives(between: str) -> bool:
     if len(between) > _MAX_CHARS:
         return False
     bare = without_marks(between)
-    return bool(_JOINT.fullmatch(bare) or _SIGN.fullmatch(bare))
+    return any(joint.fullmatch(bare) for joint in (_JOINT, _SIGN, _CLAUSE))
 
 
 def after_joint(text: str) -> str | None:

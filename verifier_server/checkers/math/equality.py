@@ -5,7 +5,7 @@ The gold's form decides. Numbers inside any form are compared by `scalars`.
 
 from __future__ import annotations
 
-from verifier_server.checkers.math import chains, groups, measures, realsets, scalars
+from verifier_server.checkers.math import chains, groups, measures, realsets, scalars, tables
 from verifier_server.checkers.math import expr as ex
 from verifier_server.checkers.math.chains import is_equation
 from verifier_server.checkers.math.policy import YES, Match, Policy, no
@@ -26,6 +26,8 @@ from verifier_server.checkers.math.values import (
     Value,
 )
 
+_LONGEST_PRODUCT = 4  # letters
+_VOWELS = frozenset("eiou")
 _FLIPPED = {">": "<", ">=": "<="}
 
 
@@ -44,6 +46,8 @@ def match(gold: Value, answer: Value, policy: Policy) -> Match:
         return wrapped
     if realsets.describes_reals(gold) and realsets.describes_reals(answer):
         return _match_reals(gold, answer, policy)
+    if isinstance(gold, Matrix) or isinstance(answer, Matrix):
+        return tables.match_matrices(gold, answer, policy, match)
     if isinstance(gold, Several) or isinstance(answer, Several):
         return groups.match_several(gold, answer, policy, match)
     return _match_single(gold, answer, policy)
@@ -69,15 +73,9 @@ def settled(value: Value, policy: Policy) -> Value:
 
 def _match_wrapped(gold: Value, answer: Value, policy: Policy) -> Match | None:
     """Names, labels and choices around a value; None if there are none."""
+    if isinstance(gold, Labelled) or isinstance(answer, Labelled):
+        return _match_labelled(gold, answer, policy)
     match (gold, answer):
-        case Labelled(letter, inner), Labelled(other, value):
-            return match(inner, value, policy) if letter == other else no("another choice")
-        case Labelled(letter, inner), _:
-            return YES if _choice(answer) == letter else match(inner, answer, policy)
-        case Text(), Labelled(letter, _) if _choice(gold):
-            return YES if _choice(gold) == letter else no("another choice")
-        case _, Labelled(letter, inner):
-            return YES if _choice(gold) == letter else match(gold, inner, policy)
         case Relation(), Named() if is_equation(gold):
             return _match_equations(gold, _equation(answer))
         case Named(), Relation() if is_equation(answer):
@@ -87,12 +85,28 @@ def _match_wrapped(gold: Value, answer: Value, policy: Policy) -> Match | None:
         ) and other in ex.symbols(body):
             return _match_equations(_equation(gold), _equation(answer))
         case Named(), Named():
+            answer = groups.in_order_of(gold, answer) or answer
             return match(gold.value, _with_variable(answer, gold), policy)
         case Named(_, inner), _:
-            return match(inner, answer, policy)
+            return match(inner, groups.in_order_of(gold, answer) or answer, policy)
         case _, Named(_, inner):
-            return match(gold, inner, policy)
+            in_order = groups.in_order_of(answer, gold)
+            return match(gold if in_order is None else in_order.value, inner, policy)
     return None
+
+
+def _match_labelled(gold: Value, answer: Value, policy: Policy) -> Match:
+    r"""Choices with their content, `(D)\ 12`: the letter counts, or the content without one."""
+    match (gold, answer):
+        case Labelled(letter, inner), Labelled(other, value):
+            return match(inner, value, policy) if letter == other else no("another choice")
+        case Labelled(letter, inner), _:
+            return YES if _choice(answer) == letter else match(inner, answer, policy)
+        case Text(), Labelled(letter, _) if _choice(gold):
+            return YES if _choice(gold) == letter else no("another choice")
+        case _, Labelled(letter, inner):
+            return YES if _choice(gold) == letter else match(gold, inner, policy)
+    raise AssertionError("one of them is labelled")
 
 
 def _with_variable(answer: Named, gold: Named) -> Value:
@@ -158,10 +172,8 @@ def _match_single(gold: Value, answer: Value, policy: Policy) -> Match:
             return _match_letters(gold, letters, policy)
         case ((Ratio() | Clock()), _) | (_, (Ratio() | Clock())):
             return _match_colons(gold, answer, policy)
-        case Matrix(), Matrix():
-            return _match_matrices(gold, answer, policy)
         case Cases(), Cases():
-            return _match_cases(gold, answer, policy)
+            return tables.match_cases(gold, answer, policy, match)
     return no("it is of another kind than the reference")
 
 
@@ -180,6 +192,8 @@ def _choice(value: Value) -> str:
 def _match_text(gold: Text, answer: Value) -> Match:
     if isinstance(answer, Text) and answer.words == gold.words:
         return YES
+    if isinstance(answer, Text) and _are_factors(gold.letters) and _are_factors(answer.letters):
+        return match(_as_product(gold.letters), _as_product(answer.letters), Policy())
     if _choice(gold) and _choice(gold) == _choice(answer):
         return YES
     if gold.letters and isinstance(answer, Scalar):
@@ -187,8 +201,13 @@ def _match_text(gold: Text, answer: Value) -> Match:
     return no("it says something else")
 
 
+def _are_factors(letters: str) -> bool:
+    """Whether it is a product like `xyz` rather than a word."""
+    return 0 < len(letters) <= _LONGEST_PRODUCT and not set(letters.lower()) & _VOWELS
+
+
 def _match_letters(gold: Scalar, letters: str, policy: Policy) -> Match:
-    if len(letters) > 4:
+    if len(letters) > _LONGEST_PRODUCT:
         return no("it is a word")
     return match(gold, _as_product(letters), policy)
 
@@ -207,8 +226,12 @@ def _match_colons(gold: Value, answer: Value, policy: Policy) -> Match:
             return match(Scalar(ex.Div(a, b)), answer, policy)
         case Scalar(), Ratio((a, b)) if not _has_zero((a, b)):
             return match(gold, Scalar(ex.Div(a, b)), policy)
+        case Clock(hour, minute, half), Clock(other_hour, other_minute, other_half):
+            same = (hour, minute) == (other_hour, other_minute)
+            same = same and (half == other_half or "" in (half, other_half))
+            return YES if same else no("it is another time")
         case (Clock() as clock, Ratio(parts)) | (Ratio(parts), Clock() as clock):
-            same = parts == (ex.integer(clock.hour), ex.integer(clock.minute))
+            same = clock.minute > 9 and parts == (ex.integer(clock.hour), ex.integer(clock.minute))
             return YES if same else no("it is another time")
     return no("it is another time of day")
 
@@ -229,35 +252,3 @@ def _match_ratios(gold: Ratio, answer: Ratio, policy: Policy) -> Match:
         if not scalars.match_scalars(*crossed, policy).ok:
             return wrong
     return YES
-
-
-def _match_matrices(gold: Matrix, answer: Matrix, policy: Policy) -> Match:
-    shapes = [(len(m.rows), len(m.rows[0]), m.kind) for m in (gold, answer)]
-    if shapes[0] != shapes[1]:
-        return no("it is a matrix of another shape")
-    for golds, answers in zip(gold.rows, answer.rows, strict=True):
-        for one, two in zip(golds, answers, strict=True):
-            found = match(one, two, policy)
-            if not found.ok:
-                return no(f"an entry of the matrix differs: {found.why}")
-    return YES
-
-
-def _match_cases(gold: Cases, answer: Cases, policy: Policy) -> Match:
-    if len(gold.rows) != len(answer.rows):
-        return no("it has another number of cases")
-    left = list(answer.rows)
-    for value, condition in gold.rows:
-        for row in left:
-            if match(value, row[0], policy).ok and _same_condition(condition, row[1], policy):
-                left.remove(row)
-                break
-        else:
-            return no("a case differs")
-    return YES
-
-
-def _same_condition(gold: Value | None, answer: Value | None, policy: Policy) -> bool:
-    if gold is None or answer is None:
-        return gold is answer
-    return match(gold, answer, policy).ok

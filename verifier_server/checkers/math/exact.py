@@ -242,12 +242,15 @@ class _Evaluator:
     def _limiting(self, expr: ex.Limiting) -> Fraction:
         key = ex.spelled(ex.rename(expr, expr.var, "bound"))
         if self.environment is None and expr.kind in ("sum", "prod"):
-            assert expr.low is not None
-            assert expr.high is not None
-            low, high = self.value(expr.low), self.value(expr.high)
-            if low.denominator == high.denominator == 1 and high - low < MAX_TERMS:
-                return self._added_up(expr, range(int(low), int(high) + 1))
+            bounds = [self._bound(bound) for bound in (expr.low, expr.high) if bound is not None]
+            low, high = (None if b is None or b.denominator != 1 else int(b) for b in bounds)
+            if low is not None and high is not None and high - low < MAX_TERMS:
+                return self._added_up(expr, range(low, high + 1))
         return self._atom("other", key)
+
+    def _bound(self, bound: Expr) -> Fraction | None:
+        """The value of a bound; None for infinity."""
+        return None if ex.INFINITY in ex.walk(bound) else self.value(bound)
 
     def _added_up(self, expr: ex.Limiting, indices: range) -> Fraction:
         values = [self.value(substitute(expr.body, expr.var, k)) for k in indices]

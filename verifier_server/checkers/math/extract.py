@@ -45,8 +45,11 @@ _SENTENCE_END = re.compile(
     r"[.!\u3002](?=[\s*_]|$)(?<![ap]\.m\.)|\n"
     r"|,?[ \t](?:because|since|which|so[ \t]that|as[ \t]we)\b"
 )
+_LEAD = " \t\r\n:*_=\uff1a"  # what may stand between a phrase and its answer
 _DISPLAY = {"$$": "$$", "\\[": "\\]", "\\(": "\\)", "$": "$"}
-_NUMBER = re.compile(r"-?(?:\d[\d,]*\d|\d)(?:\.\d+)?(?:/\d+)?%?|-?\.\d+")
+_NUMBER = re.compile(r"[-\u2212]?(?:(?:\d[\d,]*\d|\d)(?:\.\d+)?(?:/\d+)?%?|\.\d+)")
+_BOLD = re.compile(r"(?<!\S)\*\*(?=\S)|(?<=\S)\*\*(?=[\s.,;:]|\Z)")  # `x**2` is a power
+_STRUCK_OUT = "~~"  # Markdown's
 _FENCE = re.compile(r"^```[A-Za-z]*\n(.*?)\n?```$", re.DOTALL)
 
 
@@ -127,14 +130,15 @@ def _phrase(text: str) -> Extracted | None:
     if last is None:
         return None
     start = last.end()
-    while start < len(text) and text[start] in " \t\r\n:*_=":
+    while start < len(text) and text[start] in _LEAD:
         start += 1
     end = _end_of_statement(text, start)
     # "Final answer: the largest n is 34."
     prose = _CLAUSE.match(text, start, end)
     if prose and not _HEDGE.search(prose.group()):
         start = prose.end()
-    return Extracted(clean(text[start:end]), "phrase", (start, end))
+    # Of `*27*` the phrase has taken the first star.
+    return Extracted(clean(text[start:end].rstrip("*_. ")), "phrase", (start, end))
 
 
 def _end_of_statement(text: str, start: int) -> int:
@@ -160,7 +164,7 @@ def _hashes(text: str) -> Extracted | None:
 
 
 def _whole(text: str) -> Extracted | None:
-    if len(text) > MAX_WHOLE or not text.strip():
+    if len(text) > MAX_WHOLE or not text.strip() or _STRUCK_OUT in text:
         return None
     answer = clean(text)
     is_displayed = text.lstrip().startswith(("$", "\\(", "\\["))
@@ -190,8 +194,8 @@ def clean(text: str) -> str:
     for _ in range(8):
         before = text
         for opening, closing in (
-            ("**", "**"), ("__", "__"), ("`", "`"), ("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"),
-            ("$", "$"), ("*", "*"), ("\\displaystyle", ""),
+            ("***", "***"), ("**", "**"), ("__", "__"), ("`", "`"), ("$$", "$$"), ("\\[", "\\]"),
+            ("\\(", "\\)"), ("$", "$"), ("*", "*"), ("\\displaystyle", ""),
         ):  # fmt: skip
             if _encloses(text, opening, closing):
                 text = text[len(opening) : len(text) - len(closing)].strip()
@@ -199,7 +203,7 @@ def clean(text: str) -> str:
             text = text[:-1].rstrip()
         if text == before:
             break
-    return text.replace("**", " ").strip()
+    return _BOLD.sub(" ", text).strip()
 
 
 def _encloses(text: str, opening: str, closing: str) -> bool:

@@ -164,6 +164,8 @@ class Parser(Cursor):
                 return structures.parse(self, token.text)
             case Kind.SIGN if token.text == "|":
                 return self._absolute()
+            case Kind.TEXT if token.text.lower() in lexicon.CONSTANT_WORDS:
+                return ex.Sym("constant")
             case _:
                 raise unexpected(token)
 
@@ -254,11 +256,16 @@ class Parser(Cursor):
         if self.sees("-", "+"):
             return _with_sign(self.take().text, self._bare_argument())
         factors = [self.power()]
-        while self.starts_factor() and self.tokens[self.at].kind in (
-            Kind.NAME, Kind.NUMBER, Kind.WORD,
-        ):  # fmt: skip
+        while self._continues_argument():
             factors.append(self.power())
         return numerals.product(factors)
+
+    def _continues_argument(self) -> bool:
+        r"""Whether the next token belongs to a bare argument; the `e^x` of `\sin x e^x` doesn't."""
+        token = self.next
+        if token is None or token.kind not in (Kind.NAME, Kind.NUMBER, Kind.WORD):
+            return False
+        return self.starts_factor() and token.text != "e"
 
 
 def _with_sign(sign: str, operand: Expr) -> Expr:

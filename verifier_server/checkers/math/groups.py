@@ -197,6 +197,31 @@ def _elements(side: Several, policy: Policy, match: Matcher) -> Sequence[Value]:
     return distinct
 
 
+def in_order_of(gold: Named, answer: Value) -> Named | None:
+    """The answer's values in the order in which the gold names them: `(x,y)=(1,4)`.
+
+    None if either doesn't name them, or they name different unknowns.
+    """
+    names = _tuple_names(gold)
+    match answer:
+        case Named(_, Several(Form.TUPLE, items)):
+            others = _tuple_names(answer)
+        case Several(_, items) if answer.is_list:
+            others, items = _names(answer), tuple(_unnamed(item) for item in items)
+        case _:
+            return None
+    if not names or len(items) != len(others) or sorted(names) != sorted(others):
+        return None
+    values = dict(zip(others, items, strict=True))
+    ordered = tuple(values[name] for name in names)
+    return Named(gold.name, Several(Form.TUPLE, ordered)) if len(values) == len(names) else None
+
+
+def _tuple_names(named: Named) -> list[str]:
+    """The names that a label like `( x , y )` holds."""
+    return named.name[1:-1].replace(",", " ").split() if named.name.startswith("(") else []
+
+
 def _tuple_by_names(gold: Several, answer: Several) -> list[Value] | None:
     """The values of `x=2, y=5` where the gold is (2, 5); None if the answer names nothing."""
     if gold.form is not Form.TUPLE or answer.form not in (Form.LIST, Form.BOTH):

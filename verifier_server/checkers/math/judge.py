@@ -15,6 +15,7 @@ from verifier_server.checkers.math.parse import parse
 from verifier_server.checkers.math.policy import Match, Policy, no
 from verifier_server.checkers.math.tokens import tokenize
 from verifier_server.checkers.math.values import (
+    BaseNumeral,
     Form,
     Named,
     Opaque,
@@ -184,7 +185,12 @@ def _other_readings(gold: Value, found: Extracted) -> list[Value]:
         if len(found.boxes) > 1 and (inner.is_list or inner.form is Form.SET):
             readings.append(Several(Form.LIST, tuple(parse(text) for text in found.boxes)))
         return readings
+    if isinstance(inner, BaseNumeral):
+        numeral = leaves.numeral_reading(tokenize(found.text), inner.base)
+        return [numeral] if numeral is not None else []
     if isinstance(inner, Quantity | Scalar | Percent):
+        if isinstance(gold, Named) and found.text.rstrip().endswith(gold.name):
+            return []  # 7m is not m = 7
         quantity = leaves.quantity_reading(tokenize(found.text))
         return [quantity] if quantity is not None else []
     return []

@@ -27,8 +27,10 @@ from verifier_server.checkers.math.values import (
 _MONEY = frozenset("$€£¥¢")
 _PERCENT_WORDS = frozenset({"percent", "percentage", "pct"})
 _ORDINAL_ENDINGS = frozenset({"st", "nd", "rd", "th"})
+_CHOICE_WORDS = frozenset({"option", "choice", "answer"})
 _HALVES = frozenset({"am", "pm"})
 _BASE_WORDS = {**lexicon.NUMBER_WORDS, "binary": 2, "octal": 8, "decimal": 10, "hex": 16}
+_BRACKETS = frozenset("{}()")
 _MAX_BASE = 36
 _WORDY = (Kind.TEXT, Kind.WORD)
 
@@ -73,7 +75,12 @@ def _may_be_unit(token: Token) -> bool:
 
 
 def _choice(tokens: list[Token]) -> Value | None:
-    r"""`(D)`, `\text{D.}` and `(D)\ 12`."""
+    r"""`(D)`, `\text{D.}`, `(D)\ 12` and `\text{Option D}`."""
+    if tokens[0].kind in _WORDY and tokens[0].text.lower() in _CHOICE_WORDS:
+        has_letter = len(tokens) in (2, 4) and _is_letter(tokens[len(tokens) // 2])
+        tokens = tokens[1:] if has_letter else tokens
+        if has_letter and len(tokens) == 1:
+            return Text(tokens[0].text.lower(), letters=tokens[0].text)
     texts = [t.text for t in tokens]
     if len(texts) >= 3 and texts[0] == "(" and texts[2] == ")" and _is_letter(tokens[1]):
         letter, rest = texts[1], tokens[3:]
@@ -103,6 +110,15 @@ def _numeral(tokens: list[Token]) -> Value | None:
         return None
     if [t.text for t in digits[:1]] == ["("] and digits[-1].text == ")":
         digits = digits[1:-1]
+    return numeral_reading(digits, base)
+
+
+def numeral_reading(digits: list[Token], base: int) -> BaseNumeral | None:
+    """Digits and letters as a numeral of that base; None if there is something else.
+
+    Raises:
+        Malformed: the base lacks a digit.
+    """
     numeric = (Kind.NUMBER, Kind.NAME, Kind.WORD, Kind.TEXT)
     if not digits or any(t.kind not in numeric for t in digits):
         return None
@@ -116,16 +132,18 @@ def _numeral(tokens: list[Token]) -> Value | None:
 
 def _base_of(tokens: list[Token]) -> tuple[int | None, list[Token]]:
     texts = [t.text.lower() for t in tokens]
-    size = 4 if texts[-1:] == ["}"] else 2
-    if len(texts) > size and texts[-size] == "_":
-        named = texts[-2] if size == 4 else texts[-1]
-        if size == 2 or texts[-3] == "{":
-            starts_right = tokens[0].kind is Kind.NUMBER or texts[0] == "(" or named.isdigit()
-            is_long = tokens[0].kind is not Kind.NAME or size < len(texts) - 1
-            if starts_right and is_long:
-                return _base_number(named), tokens[:-size]
-    if len(texts) > 2 and texts[-2] == "base":
-        return _base_number(texts[-1]), tokens[:-2]
+    at = texts.index("_") if texts.count("_") == 1 else 0
+    named = [text for text in texts[at + 1 :] if text not in _BRACKETS]
+    if at and named[:1] == ["base"]:
+        del named[0]
+    if at and len(named) == 1:
+        starts_right = tokens[0].kind is Kind.NUMBER or texts[0] == "(" or named[0].isdigit()
+        if starts_right and (tokens[0].kind is not Kind.NAME or at > 1):
+            return _base_number(named[0]), tokens[:at]
+    behind = [text for text in texts[-4:] if text not in _BRACKETS]
+    if len(texts) > 2 and behind[-2:-1] == ["base"]:
+        end = texts.index("base") - (texts[-1] == ")")
+        return _base_number(behind[-1]), tokens[:end]
     return None, tokens
 
 
@@ -188,7 +206,14 @@ def _ratio(tokens: list[Token]) -> Value | None:
         return None
     if any([t.text for t in part] == ["..."] for part in parts):
         raise Unsupported("is a ratio that goes on")
+    if len(parts) == 2 and _is_minute(parts[1]):
+        return _clock([[t.text for t in part] for part in parts], "")
     return Ratio(tuple(parse_expression(part) for part in parts))
+
+
+def _is_minute(part: list[Token]) -> bool:
+    """Whether it is the `05` of a time, which no ratio writes so."""
+    return len(part) == 1 and len(part[0].text) == 2 and part[0].text.startswith("0")
 
 
 def _clock(parts: list[list[str]], half: str) -> Value | None:
@@ -243,6 +268,8 @@ def _unit_start(tokens: list[Token]) -> int | None:
         if token.kind is Kind.STRUCTURE and at and starts_fraction:
             return at
         if depth or not at:
+            continue
+        if token.text.lower() in lexicon.CONSTANT_WORDS:
             continue
         if token.kind is Kind.TEXT or (token.kind is Kind.WORD and _is_unit_word(tokens, at)):
             return at

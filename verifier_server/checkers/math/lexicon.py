@@ -69,7 +69,8 @@ UNICODE_SIGNS = {
     "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "﹣": "-", "×": "\\times ",
     "·": "\\cdot ", "⋅": "\\cdot ", "∙": "\\cdot ", "•": "\\cdot ", "∗": "*", "÷": "/", "∕": "/",
     "⁄": "/", "±": "\\pm ", "∓": "\\mp ", "≤": "\\le ", "≥": "\\ge ", "⩽": "\\le ", "⩾": "\\ge ",
-    "≠": "\\ne ", "≈": "\\approx ", "≃": "\\approx ", "≅": "\\approx ", "∈": "\\in ",
+    "≦": "\\le ", "≧": "\\ge ", "≠": "\\ne ", "≈": "\\approx ", "≃": "\\approx ",
+    "≅": "\\approx ", "∈": "\\in ",
     "∪": "\\cup ", "∩": "\\cap ", "∖": "\\setminus ", "∅": "\\emptyset ", "⌀": "\\emptyset ",
     "∞": "\\infty ", "π": "\\pi ", "√": "\\sqrt ", "∛": "\\cbrt ", "∑": "\\sum ", "∏": "\\prod ",
     "∫": "\\int ", "∂": "\\partial ", "°": "\\degree ", "º": "\\degree ", "˚": "\\degree ",
@@ -155,7 +156,8 @@ SYNONYMS = {
     "dne": "does not exist",
     "doesn't exist": "does not exist",
     "doesnt exist": "does not exist",
-    "undefined": "undefined",
+    "the limit does not exist": "does not exist",
+    "limit does not exist": "does not exist",
 }
 # Words that join, condition or deny: never a unit, since what they add is no unit.
 CLAUSE_WORDS = frozenset(
@@ -165,6 +167,7 @@ CLAUSE_WORDS = frozenset(
     "no yes true false both some than x y z squared cubed factorial root power mod modulo "
     "negative inverse reciprocal percent".split()
 )
+CONSTANT_WORDS = frozenset({"const", "constant"})  # of integration
 FRACTION_NOUNS = frozenset(
     "half halve third fourth fifth sixth seventh eighth ninth tenth hundredth thousandth".split()
 )

@@ -72,8 +72,11 @@ def real_value(expr: Expr) -> Fraction | None:
     number = value(expr)
     if is_complex(number):
         return None
-    mantissa, exponent = number.real.man_exp if number else (0, 0)
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    if not number.real:
+        return Fraction(0)
+    mantissa, exponent = number.real.man_exp  # of the absolute value
+    size = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    return -size if number.real < 0 else size
 
 
 def _raw(name: str, attempt: int) -> int:

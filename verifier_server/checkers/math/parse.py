@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from verifier_server.checkers.math import environments
+from verifier_server.checkers.math import environments, words
+from verifier_server.checkers.math import expr as ex
+from verifier_server.checkers.math.combinations import put_as_binomials
 from verifier_server.checkers.math.faults import Malformed, Unsupported
 from verifier_server.checkers.math.grammar import parse_expression
 from verifier_server.checkers.math.labels import is_long_word, read_label
@@ -30,10 +32,18 @@ from verifier_server.checkers.math.values import (
     Value,
 )
 
+_ZERO, _INFINITY = Scalar(ex.integer(0)), Scalar(ex.INFINITY)
+_POSITIVE = Several(Form.TUPLE, (_ZERO, _INFINITY))
+_NOT_NEGATIVE = Several(Form.MIXED, (_ZERO, _INFINITY), (True, False))
+_REALS: dict[str, Value] = {
+    "R": Reals(), "R^+": _POSITIVE, "R_+": _POSITIVE, "R_>0": _POSITIVE, "R_>=0": _NOT_NEGATIVE,
+    "R^+_0": _NOT_NEGATIVE, "R_0^+": _NOT_NEGATIVE,
+}  # fmt: skip
 _EQUATIONS = frozenset({"=", "~="})
 _RELATIONS = frozenset({"=", "~=", "<", ">", "<=", ">=", "!=", "in"})
 _SEPARATORS = frozenset({",", ";", "or", "and"})
 _SHORT_TEXT = 4  # words that may be an answer by themselves
+_ANSWER_IS = ("the", "answer", "is")
 _LEAD_INS = frozenset({"either", "both"})
 
 
@@ -47,6 +57,8 @@ def parse(text: str, *, grouped_commas: bool = True) -> Value:
     number = plain(text) if grouped_commas else None
     if number is not None:
         return Scalar(number)
+    if text[1:2] == ")" and "A" <= text[0] <= "Z":
+        text = f"({text}"  # the choice "B)"
     return parse_tokens(tokenize(text, grouped_commas=grouped_commas))
 
 
@@ -62,6 +74,9 @@ def is_prose(text: str) -> bool:
         return True
     if isinstance(value, Text):
         return len(tokens) > _SHORT_TEXT
+    if isinstance(value, Several) and value.is_list:
+        kinds = {isinstance(item, Text) for item in value.items}
+        return len(kinds) > 1  # "63 apples, she said"
     # `is 5` would be the product of two letters and a number.
     operands = (Kind.WORD, Kind.NAME, Kind.NUMBER)
     return isinstance(value, Scalar) and any(
@@ -76,12 +91,12 @@ def parse_tokens(tokens: list[Token]) -> Value:
     Raises:
         Malformed, TooLarge: as above.
     """
-    while tokens and tokens[-1].text in (".", ",", ";", "!", "?") and _ends_sentence(tokens):
+    while tokens and tokens[-1].text in (".", ",", ";", "!") and _ends_sentence(tokens):
         tokens = tokens[:-1]
     if not tokens:
         raise Malformed("is empty")
     try:
-        return _value(tokens)
+        return _value(put_as_binomials(tokens))
     except Unsupported:
         return Opaque(tuple(t.text for t in tokens))
 
@@ -144,6 +159,8 @@ def _separated(tokens: list[Token]) -> Value | None:
     kept, signs = _elements(tokens)
     if not signs:
         return None
+    if set(signs) == {"and"} and (number := words.spelled_number([t.text.lower() for t in tokens])):
+        return Scalar(ex.Num(number))  # one hundred and twenty
     items = tuple(_item(piece) for piece in kept)
     if len(items) == 1:
         return items[0]
@@ -171,6 +188,9 @@ def _item(piece: list[Token]) -> Value:
 
 def _union(tokens: list[Token]) -> Value | None:
     pieces, signs = _split(tokens, frozenset({"cup", "minus"}))
+    if not signs and tokens[0].text == "mathbb":
+        pieces, signs = _split(tokens, frozenset({"-"}))  # \mathbb{R}-\{0\}
+        signs = ["minus"] * len(signs)
     if not signs:
         return None
     if "minus" in signs[:-1] or not all(pieces):
@@ -210,7 +230,10 @@ def _relation(tokens: list[Token]) -> Value | None:
 
 
 def _captioned(tokens: list[Token]) -> Value | None:
-    r"""`\text{Answer: } 5`."""
+    r"""`\text{Answer: } 5` and `\text{The answer is } 5`."""
+    words = [t.text.lower() for t in tokens[: len(_ANSWER_IS)] if t.kind is Kind.TEXT]
+    if tuple(words) == _ANSWER_IS and len(tokens) > len(words):
+        return _value(tokens[len(words) :])
     caption, signs = _split(tokens, frozenset({":"}))
     if len(signs) != 1 or not all(caption) or len(caption[0]) > _SHORT_TEXT:
         return None
@@ -273,8 +296,8 @@ def _symbol(tokens: list[Token]) -> Value | None:
     texts = [t.text for t in tokens]
     if texts == ["empty"]:
         return EMPTY
-    if texts in (["mathbb", "{", "R", "}"], ["mathbb", "R"]):
-        return Reals()
+    if texts[:1] == ["mathbb"]:
+        return _REALS.get("".join(text for text in texts[1:] if text not in "{}"))
     if environments.is_environment(tokens):
         return environments.parse_environment(tokens, _value)
     return None

@@ -57,6 +57,10 @@ class _Line:
         assert found is not None, "both sets' ends are added first"
         return found
 
+    def is_finite(self, cell: int) -> bool:
+        """Whether the cell holds real numbers."""
+        return 0 <= cell <= 2 * len(self.ends)
+
     def _find(self, end: Expr) -> int | None:
         return next((i for i in self._near(_place(end)) if self._is_same(end, i)), None)
 
@@ -129,7 +133,8 @@ def same_reals(gold: Value, answer: Value) -> bool | None:
         first, second = _contains(gold, line), _contains(answer, line)
     except NoRealSet:
         return None
-    return all(first(cell) == second(cell) for cell in range(2 * len(line.ends) + 1))
+    # From one infinity, which only a bracket that is wrongly closed holds, to the other.
+    return all(first(cell) == second(cell) for cell in range(-1, 2 * len(line.ends) + 2))
 
 
 def _number(value: Value) -> Expr:
@@ -161,7 +166,7 @@ def _ends(value: Value) -> Iterator[Expr]:
 def _contains(value: Value, line: _Line) -> Contains:
     match value:
         case Reals():
-            return lambda cell: True
+            return line.is_finite
         case Several(Form.SET, items):
             points = {2 * line.index(_number(item)) + 1 for item in items}
             return lambda cell: cell in points
@@ -185,7 +190,7 @@ def _contains(value: Value, line: _Line) -> Contains:
             (low_end, high_end, hole), closed_ends = _solved(value)
             if hole is not None:
                 at = 2 * line.index(hole) + 1
-                return lambda cell: cell != at
+                return lambda cell: cell != at and line.is_finite(cell)
             minus_infinity = ex.Neg(ex.INFINITY)
             return _between(line, low_end or minus_infinity, high_end or ex.INFINITY, closed_ends)
     raise NoRealSet

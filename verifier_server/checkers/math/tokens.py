@@ -44,7 +44,7 @@ class Token(NamedTuple):
 _SCAN = re.compile(
     r"""
       (?P<space>[ \t\r\n]+|~)
-    | (?P<number>\d+(?:(?:\{,\}|\\,|\\!|,\\![ ]?|,|[ ])\d+)*+(?:\.\d+)?|\.\d+)
+    | (?P<number>\d+(?:(?:\{,\}|\\[,! ]|,\\![ ]?|,|[ ])\d+)*+(?:\.\d+)?|\.\d+)
     | (?P<command>\\(?:operatorname\*|[A-Za-z]+|.))
     | (?P<half>[ap]\.[ ]?m\b\.?)
     | (?P<letters>[^\W\d_]+)
@@ -57,7 +57,8 @@ _SCAN = re.compile(
 _COLOUR = re.compile(r"\s{0,9}\{(?!(?i:white|transparent|none))[A-Za-z]{1,30}\}")
 _EXPONENT = re.compile(r"[eE][+-]?\d+(?![\d.])")
 _BARE_DOLLAR = re.compile(r"(?<!\\)\$")
-_SEPARATOR = re.compile(r"\{,\}|\\,|\\!|,\\! ?|,| ")
+_SEPARATOR = re.compile(r"\{,\}|\\[,! ]|,\\! ?|,| ")
+_BLANKS = (" ", "\\ ")
 _SIGN_OF = {"**": "^", "==": "=", "->": "to", "=>": "implies"}
 _PAIRS = {")": "(", "]": "[", "}": "{", r"\}": r"\{", "|>": "<|", "rfloor": "lfloor"}
 _PAIRS |= {"rceil": "lceil"}
@@ -162,7 +163,7 @@ class _Tokenizer:
             self._emit(Kind.NUMBER, part + ("" if separator else tail))
             if "," in separator:
                 self._emit(Kind.SIGN, ",")
-            self.spaced = separator == " "
+            self.spaced = separator in _BLANKS
 
     def _is_one_number(self, parts: list[str], separators: list[str]) -> bool:
         first, *rest = parts
@@ -170,7 +171,7 @@ class _Tokenizer:
             return False
         if any(len(part.partition(".")[0]) != 3 for part in rest):
             return False
-        if separators[0] == " ":
+        if separators[0] in _BLANKS:
             return not self.text.startswith("/", self.at)  # 2 173/174 is a mixed number
         return separators[0] != "," or (self.grouped_commas and not self.open)
 
@@ -232,6 +233,9 @@ class _Tokenizer:
             self._emit(Kind.NAME if len(raw) == 1 else Kind.WORD, raw)
 
     def _sign(self, raw: str) -> None:
+        if raw == "!=" and self.tokens and self.tokens[-1].kind is Kind.NUMBER:
+            self._emit(Kind.SIGN, "!")  # 4!=24
+            raw = "="
         sign = _SIGN_OF.get(raw, "..." if raw.startswith("...") else raw)
         if sign in _OPENERS or sign in _PAIRS:
             self._bracket(sign)

@@ -60,6 +60,7 @@ _CURRENCIES = {
 }  # fmt: skip
 _CENTS = frozenset({"¢", "cent"})
 _ANGLES = {"degree": "degree", "deg": "degree", "radian": "radian", "rad": "radian"}
+_DEGREES = frozenset({"deg", "degree", "degrees"})
 _TEMPERATURES = {"c": "degC", "f": "degF", "celsius": "degC", "fahrenheit": "degF"}
 _POWER_WORDS = {"square": 2, "sq": 2, "cubic": 3, "cu": 3}
 _TRAILING_POWERS = {"squared": 2, "cubed": 3}
@@ -197,7 +198,7 @@ def _known_unit(words: list[str]) -> Unit | None:
             pending = _POWER_WORDS[word.lower()]
         elif word.lower() in _TRAILING_POWERS and items:
             items[-1] = (items[-1][0], items[-1][1] * _TRAILING_POWERS[word.lower()])
-        elif word == "deg" and at < len(words) and words[at].lower() in _TEMPERATURES:
+        elif word in _DEGREES and at < len(words) and words[at].lower() in _TEMPERATURES:
             items.append((f"deg {words[at]}", sign))
             at += 1
         else:

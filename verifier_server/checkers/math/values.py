@@ -42,14 +42,14 @@ class BaseNumeral:
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """`2:3:5`; of two parts it may be a time of day as well. `clock_digits`: `12:05`."""
+    """`2:3:5`; of two parts it may be a time of day as well."""
 
     parts: tuple[Expr, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A time with its half of the day."""
+    """A time with its half of the day, "" if that is not given."""
 
     hour: int
     minute: int

@@ -23,7 +23,7 @@ def is_wordy(tokens: list[Token]) -> bool:
     if tokens[0].kind is Kind.TEXT:
         words.append(Kind.NUMBER)  # "Room 12"
     return has_words and all(
-        t.kind in words or (t.kind is Kind.SIGN and t.text in ("-", ".", "'", "!", "?", "&"))
+        t.kind in words or (t.kind is Kind.SIGN and t.text in ("-", ".", "'", "!", "&"))
         for t in tokens
     )
 
@@ -31,6 +31,8 @@ def is_wordy(tokens: list[Token]) -> bool:
 def parse_words(tokens: list[Token]) -> Value:
     """The value of an answer in words; what has none is a `Text`."""
     words = [t.text for t in tokens if t.kind is not Kind.SIGN]
+    if tokens[0].text == "-":
+        words.insert(0, "minus")
     phrase = " ".join(words).lower()
     joined = "".join(("" if t.text in ("'", "-") else " ") + t.text for t in tokens).lower()
     spelled = " ".join(joined.replace("' ", "'").split()).strip(" .!?")
@@ -38,14 +40,16 @@ def parse_words(tokens: list[Token]) -> Value:
         return EMPTY
     if phrase in lexicon.ALL_REALS_PHRASES:
         return Reals()
-    if phrase in lexicon.INFINITY_WORDS:
-        return Scalar(ex.INFINITY)
+    sign, _, rest = phrase.rpartition(" ")
+    if rest in lexicon.INFINITY_WORDS and sign in ("", "plus", "positive", *_MINUS):
+        return Scalar(ex.Neg(ex.INFINITY) if sign in _MINUS else ex.INFINITY)
     number = _number_with_unit(tokens, [word.lower() for word in words])
     if number is not None:
         return number
-    if len(words) == 1 and len(tokens) == 1 and tokens[0].kind is Kind.WORD:
+    meaning = lexicon.SYNONYMS.get(phrase) or lexicon.SYNONYMS.get(spelled)
+    if meaning is None and len(tokens) == 1 and tokens[0].kind is Kind.WORD:
         return Text(phrase, letters=words[0])
-    return Text(lexicon.SYNONYMS.get(phrase, lexicon.SYNONYMS.get(spelled, phrase)))
+    return Text(meaning or phrase)
 
 
 def _number_with_unit(tokens: list[Token], words: list[str]) -> Value | None:
@@ -54,7 +58,7 @@ def _number_with_unit(tokens: list[Token], words: list[str]) -> Value | None:
         if value is None:
             continue
         number = ex.Num(value)
-        rest = [t for t in tokens if t.kind is not Kind.SIGN][size:]
+        rest = [t for t in tokens if t.kind is not Kind.SIGN][size - (tokens[0].text == "-") :]
         if not rest:
             return Scalar(number)
         try:
@@ -72,6 +76,8 @@ def spelled_number(words: list[str]) -> Fraction | None:
     if words[0] in _MINUS:
         positive = spelled_number(words[1:])
         return None if positive is None else -positive
+    if words[0] in ("a", "an") and words[1:2] and words[1] in lexicon.MAGNITUDE_WORDS:
+        words = ["one", *words[1:]]
     *head, last = words
     if last in lexicon.ORDINAL_WORDS and not head:
         return Fraction(lexicon.ORDINAL_WORDS[last])
