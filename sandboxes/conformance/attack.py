@@ -21,6 +21,8 @@ SMALL = Limits(
     open_files=64,
 )
 HELD = b"held\n"
+# Any of a program's own ends. What is left is that of the box (`SandboxError`).
+ITS_OWN_END = tuple(ExitReason)
 
 # What programs may use: `expect(condition, what)`, `refused(what, call, *arguments)`, and
 # `host`, what the runner tells of the host (`Attack.stdin` is used instead where given).
@@ -54,11 +56,16 @@ class Attack:
         reasons: any of these may end it.
         exit: the exit status it must have; None for any.
         signal: the signal that must have ended it; None for none or any.
-        stdout: what it must have written, if it was not ended by a limit or signal.
+        stdout: what it must have written, if it was not ended by a limit or signal; None for
+            anything.
         stdin: instead of the line that describes the host.
-        before: a program that runs in the same box beforehand.
+        before: a program that runs beforehand, in a box that is closed by then and in the
+            attack's own; however it ends. Its `host` is a secret alone.
         files: written into the box.
         unreadable: paths that it leaves, which must not be readable from outside.
+        within_s: wall-clock seconds by which it must have ended; None for what `limits` say.
+        at_once: run it in two boxes at the same time; both must hold.
+        group: of the suite, for reports.
     """
 
     name: str
@@ -67,16 +74,24 @@ class Attack:
     reasons: tuple[ExitReason, ...] = (ExitReason.EXITED,)
     exit: int | None = 0
     signal: int | None = None
-    stdout: bytes = HELD
+    stdout: bytes | None = HELD
     stdin: bytes | None = None
     before: str | None = None
     files: Mapping[str, bytes] = field(default_factory=dict)
     unreadable: tuple[str, ...] = ()
+    within_s: float | None = None
+    at_once: bool = False
+    group: str = ""
 
     @property
     def source(self) -> str:
         """The whole program."""
-        return _BEFORE + self.program + _AFTER
+        return whole_source(self.program)
 
 
-__all__ = ["HELD", "SMALL", "Attack"]
+def whole_source(program: str) -> str:
+    """A program with its prelude and its last line."""
+    return _BEFORE + program + _AFTER
+
+
+__all__ = ["HELD", "ITS_OWN_END", "SMALL", "Attack", "whole_source"]

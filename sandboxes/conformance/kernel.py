@@ -9,30 +9,55 @@ from sandboxes.conformance.attack import Attack
 # Name: (number on x86_64, on aarch64, arguments). The arguments would do nothing: where a
 # call gets through, the kernel itself finds fault with them (EINVAL, EFAULT, EBADF…).
 _CALLS = {
+    "acct": (163, 89, "b'none'"),
     "add_key": (248, 217, "b'user', b'box', b'secret', 6, -3"),
+    "adjtimex": (159, 171, "b'\\1' + bytes(207)"),
     "bpf": (321, 280, "99, 0, 0"),
     "chroot": (161, 51, "b'/'"),
+    "clock_adjtime": (305, 266, "0, b'\\1' + bytes(207)"),
+    "clock_settime": (227, 112, "0, 0"),
     "delete_module": (176, 106, "b'none', 0"),
     "fanotify_init": (300, 262, "0, 0"),
+    "finit_module": (313, 273, "-1, b'', 0"),
+    "fsconfig": (431, 431, "-1, 0, 0, 0, 0"),
+    "fsmount": (432, 432, "-1, 0, 0"),
     "fsopen": (430, 430, "b'tmpfs', 0"),
+    "fspick": (433, 433, "-100, b'/', 0"),
     "init_module": (175, 105, "0, 0, b''"),
+    "io_uring_enter": (426, 426, "-1, 0, 0, 0, 0, 0"),
+    "io_uring_register": (427, 427, "-1, 0, 0, 0"),
     "io_uring_setup": (425, 425, "1, 0"),
     "kcmp": (312, 272, "1, 1, 0, 0, 0"),
+    "kexec_file_load": (320, 294, "-1, -1, 0, b'', 0"),
     "kexec_load": (246, 104, "0, 0, 0, 99"),
     "keyctl": (250, 219, "0, -3, 0"),
+    "memfd_secret": (447, 447, "99"),
     "mount": (165, 40, "b'none', b'/tmp', b'tmpfs', 0, 0"),
+    "mount_setattr": (442, 442, "-1, b'', 0, 0, 0"),
     "move_mount": (429, 429, "-1, b'', -1, b'', 0"),
+    "move_pages": (279, 239, "1, 0, 0, 0, 0, 0"),
+    "mq_open": (240, 180, "b'box', 0o102, 0o600, 0"),
+    "name_to_handle_at": (303, 264, "-1, b'', 0, 0, 0"),
     "open_by_handle_at": (304, 265, "-1, 0, 0"),
     "open_tree": (428, 428, "-100, b'/', 1"),
     "perf_event_open": (298, 241, "0, 0, -1, -1, 0"),
+    "personality": (135, 92, "0x40000"),
+    "pidfd_getfd": (438, 438, "-1, 0, 0"),
     "pivot_root": (155, 41, "b'/', b'/'"),
+    "process_madvise": (440, 440, "-1, 0, 0, 0, 0"),
     "process_vm_readv": (310, 270, "1, 0, 0, 0, 0, 0"),
+    "process_vm_writev": (311, 271, "1, 0, 0, 0, 0, 0"),
     "ptrace": (101, 117, "16, 1, 0, 0"),
+    "quotactl": (179, 60, "0x80000700, b'none', 0, 0"),
+    "reboot": (169, 142, "0, 0, 0, 0"),
     "request_key": (249, 218, "b'user', b'box', 0, -3"),
+    "setdomainname": (171, 162, "b'x', -1"),
+    "sethostname": (170, 161, "b'x', -1"),
     "setns": (308, 268, "-1, 0"),
     "settimeofday": (164, 170, "0, 0"),
-    "sethostname": (170, 161, "b'x', 1"),
+    "swapoff": (168, 225, "b'/none'"),
     "swapon": (167, 224, "b'/none', 0"),
+    "syslog": (103, 116, "3, 0, -1"),
     "umount2": (166, 39, "b'/proc', 2"),
     "userfaultfd": (323, 282, "1"),
 }
@@ -85,6 +110,16 @@ expect(call(435, 435, ctypes.byref(arguments), 88) is None, "clone3")
 """,
     ),
     Attack(
+        "input and output ports",
+        _SYSCALL
+        + """
+if os.uname().machine == "x86_64":
+    expect(call(172, 0, 3) is None, "iopl")
+    expect(call(173, 0, 0x80, 1, 1) is None, "ioperm")
+    expect(call(154, 0, 1, 0, 0) is None, "modify_ldt")
+""",
+    ),
+    Attack(
         "another architecture's system calls",
         """
 if os.uname().machine == "x86_64":
@@ -121,6 +156,28 @@ refused("memory device", os.mknod, "mem", 0o600 | stat.S_IFCHR, os.makedev(1, 1)
 known = {"null", "zero", "full", "random", "urandom", "fd", "stdin", "stdout", "stderr", "shm",
          "tty", "pts", "ptmx", "console", "core", "mqueue"}
 expect(set(os.listdir("/dev")) <= known, sorted(set(os.listdir("/dev")) - known))
+""",
+    ),
+    Attack(
+        "setuid files",
+        """
+import shutil, subprocess
+shutil.copy("/bin/sh", "tool")
+os.chmod("tool", 0o6755)
+shown = subprocess.run(["./tool", "-c", "id -u; id -g"], capture_output=True, text=True).stdout
+expect(shown.split() == [str(os.getuid()), str(os.getgid())], shown)
+refused("given to root", os.chown, "tool", 0, 0)
+refused("a capability", os.setxattr, "tool", "security.capability", bytes(20))
+""",
+    ),
+    Attack(
+        "a call given back to it by a filter of its own",
+        """
+libc = ctypes.CDLL(None, use_errno=True)
+number = {"x86_64": 317, "aarch64": 277}[os.uname().machine]
+expect(libc.syscall(ctypes.c_long(number), 1, 8, 0) == -1 and ctypes.get_errno() != errno.EFAULT,
+       "may listen to a filter")
+expect(libc.prctl(38, 0, 0, 0, 0) != 0, "took no_new_privs back")
 """,
     ),
     Attack(

@@ -66,28 +66,49 @@ refused("uid_map", map_root)
         "the kernel's secrets",
         """
 for path in ("/proc/kcore", "/proc/kmsg", "/dev/mem", "/dev/kmsg", "/dev/port", "/dev/vda",
-             "/dev/sda", "/dev/kvm"):
+             "/dev/sda", "/dev/kvm", "/dev/fuse", "/dev/net/tun", "/dev/vsock", "/dev/loop0",
+             "/dev/userfaultfd", "/dev/vhost-vsock", "/sys/kernel/debug/sched", "/proc/vmcore",
+             "/sys/firmware/acpi/tables/DSDT", "/sys/class/dmi/id/product_uuid",
+             "/sys/hypervisor/uuid", "/sys/kernel/security", "/sys/kernel/tracing/trace",
+             "/var/lib/kubelet", "/var/run/secrets/kubernetes.io/serviceaccount/token"):
     refused(path, lambda: os.close(os.open(path, os.O_RDONLY)))
+try:
+    addresses = {line.split()[0] for line in open("/proc/kallsyms").readlines()[:200]}
+except OSError:
+    addresses = set()
+expect(all(int(address, 16) == 0 for address in addresses), "the kernel's addresses")
 """,
     ),
     Attack(
-        "memory of the init",
+        "the kernel's keys",
         """
-if os.stat("/proc/1").st_uid != os.getuid():
-    refused("memory", lambda: os.close(os.open("/proc/1/mem", os.O_RDWR)))
-    refused("files", os.listdir, "/proc/1/fd")
+for path in ("/proc/keys", "/proc/key-users"):
+    try:
+        lines = open(path).read().splitlines()
+    except OSError:
+        continue
+    expect(not any("_ses" in line or "user " in line for line in lines), lines)
 """,
     ),
     Attack(
-        "read-only system",
+        "memory of every other process",
         """
-def write(path):
-    with open(path, "w"):
-        pass
-for folder in ("/", "/usr", "/usr/bin", "/etc", "/dev", "/opt", os.path.dirname(os.__file__)):
-    if os.path.isdir(folder):
-        refused("wrote to " + folder, write, folder + "/written")
-refused("changed the interpreter", write, os.path.realpath(sys.executable))
+for process in filter(str.isdigit, os.listdir("/proc")):
+    if int(process) != os.getpid():
+        refused(f"{process}'s memory", lambda: os.close(os.open(f"/proc/{process}/mem", os.O_RDWR)))
+        for file in ("auxv", "maps", "environ", "syscall"):
+            path = f"/proc/{process}/{file}"
+            refused(path, lambda: open(path, "rb", buffering=0).read(1))
+""",
+    ),
+    Attack(
+        "descriptors of every other process",
+        """
+for process in filter(str.isdigit, os.listdir("/proc")):
+    if int(process) != os.getpid():
+        for folder in ("fd", "fdinfo", "map_files", "root", "cwd", "ns"):
+            refused(f"{process}'s {folder}", os.listdir, f"/proc/{process}/{folder}")
+        refused(f"{process}'s program", os.readlink, f"/proc/{process}/exe")
 """,
     ),
     Attack(
