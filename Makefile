@@ -26,8 +26,9 @@ types: $(VENV)/.dev
 contracts: $(VENV)/.dev
 	$(BIN)/lint-imports
 
+# With a container engine: as root, one is installed and started for the tests if none answers.
 unit: $(VENV)/.dev
-	$(BIN)/pytest
+	VENV=$(VENV) scripts/engine.sh run $(BIN)/pytest
 
 format: $(VENV)/.dev  ## rewrite the code in the house format
 	$(BIN)/ruff check --fix .

@@ -23,7 +23,7 @@ from sandboxes.images.debian import debootstrap
 from sandboxes.images.engine import Engine, Say
 from sandboxes.images.errors import ImageError, WayClosed
 from sandboxes.images.recipes import REPOSITORY, Recipe, base, recipe
-from sandboxes.images.rootfs import new_rootfs, unpack
+from sandboxes.images.rootfs import cache_folder, new_rootfs, read_stamp, unpack
 from sandboxes.images.tree import lay
 
 # The user in the image, for who runs it by hand: providers name one themselves.
@@ -111,6 +111,25 @@ def build_rootfs(order: Order) -> tuple[Stamp, Path]:
     with new_rootfs(order.runtime) as folder:
         stamp = _fill_from_host(folder, order, chosen)
     return stamp, folder
+
+
+def is_needed(engine: Engine | None, order: Order, *, export: bool) -> bool:
+    """Whether boxes of this installation can't run in what is there.
+
+    Args:
+        engine: whose image is looked at, if there is one.
+        order: what boxes need.
+        export: whether the unpacked image is looked at, too.
+
+    Raises:
+        ImageError: there is no such runtime, or the engine went away.
+    """
+    tag = recipe(order.runtime).tag
+    stamps = [Stamp.of_labels(engine.labels(tag) or {})] if engine else []
+    if export:
+        stamps.append(read_stamp(cache_folder() / order.runtime))
+    needed = {*order.packages}
+    return any(s is None or not s.is_current or needed - {*s.packages} for s in stamps)
 
 
 def _ways(order: Order) -> Sequence[Way]:
@@ -227,4 +246,4 @@ def _folder() -> Iterator[Path]:
         yield folder
 
 
-__all__ = ["Order", "Way", "build_image", "build_rootfs", "export_image"]
+__all__ = ["Order", "Way", "build_image", "build_rootfs", "export_image", "is_needed"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -59,12 +60,18 @@ def build(
             "alone is made, from this machine's files.",
         ),
     ] = False,
+    if_needed: Annotated[
+        bool,
+        typer.Option(
+            "--if-needed", help="Leave alone what this installation's boxes can run in as it is."
+        ),
+    ] = False,
 ) -> None:
     """Make the images that boxes run in.
 
     Exits with 1 if one can't be made.
     """
-    from sandboxes.images.build import Order, Way
+    from sandboxes.images.build import Order, Way, is_needed
     from sandboxes.images.engine import EngineAbsent, open_engine
     from sandboxes.images.recipes import recipe
     from sandboxes.images.recipes import runtimes as known
@@ -75,13 +82,16 @@ def build(
         recipe(name)  # a wrong name is told before the work
     way = None if source is From.AUTO else Way(source.value)
     orders = [Order(name, PACKAGES, base, way, mirror) for name in names]
-    try:
-        with open_engine() as engine:
-            failures = _build_all(engine, orders, export=export)
-    except EngineAbsent:
-        if not export:
-            raise
-        failures = _build_all(None, orders, export=True)
+    with ExitStack() as stack:
+        engine: Engine | None = None
+        try:
+            engine = stack.enter_context(open_engine())
+        except EngineAbsent:
+            if not export:
+                raise
+        if if_needed:
+            orders = [order for order in orders if is_needed(engine, order, export=export)]
+        failures = _build_all(engine, orders, export=export)
     for runtime, error in failures:
         stderr().print(f"{runtime}: {error}", style="red", markup=False)
     if failures:
