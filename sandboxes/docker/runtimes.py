@@ -1,0 +1,60 @@
+"""What differs from OCI runtime to OCI runtime."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sandboxes.base import MIB, Limits
+from sandboxes.docker.profile import Resources
+
+_STEP_BYTES = 16 * MIB
+_CGROUPS = "/sys/fs/cgroup"
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """How a runtime takes limits.
+
+    Attributes:
+        updates: whether they can be changed while a container lives.
+        own_kernel: whether programs run on a kernel of the container's own (gVisor): it
+            counts its processes itself, and its threads are not the program's.
+        own_bytes, own_pids: what the runtime itself needs of a container's limits.
+    """
+
+    updates: bool = True
+    own_kernel: bool = False
+    own_bytes: int = 0
+    own_pids: int = 0
+
+    def resources(self, limits: Limits, launcher_bytes: int, launcher_pids: int) -> Resources:
+        """What a container needs so that a program gets its limits, and no more."""
+        wanted = limits.memory_bytes + launcher_bytes + self.own_bytes
+        # In steps, so that containers made ahead mostly fit.
+        memory_bytes = math.ceil(wanted / _STEP_BYTES) * _STEP_BYTES
+        return Resources(memory_bytes, limits.pids + launcher_pids + self.own_pids)
+
+    def meter(self, cgroup_version: str) -> Mapping[str, str | int]:
+        """Where a launcher reads what its container uses, see `Setup.meter`."""
+        if self.own_kernel:
+            return {}
+        if cgroup_version == "2":
+            return {"memory": _CGROUPS, "cpu": _CGROUPS}
+        return {"memory": f"{_CGROUPS}/memory", "cpu": f"{_CGROUPS}/cpuacct"}
+
+
+_RUNTIMES = {
+    "runc": Runtime(),
+    "crun": Runtime(),
+    "runsc": Runtime(updates=False, own_kernel=True, own_bytes=128 * MIB, own_pids=256),
+}
+
+
+def runtime_named(name: str) -> Runtime:
+    """The runtime that an engine knows by that name (`runsc-kvm` is a `runsc`)."""
+    return next((r for prefix, r in _RUNTIMES.items() if name.startswith(prefix)), Runtime())
+
+
+__all__ = ["Runtime", "runtime_named"]

@@ -1,0 +1,201 @@
+"""Makes slots: a container, the launcher in it, the stream to that."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import dataclass
+
+from sandboxes.base import (
+    MIB,
+    ExecResult,
+    ExitReason,
+    Limits,
+    LimitUnsupported,
+    SandboxError,
+)
+from sandboxes.docker.channel import AttachChannel
+from sandboxes.docker.engine import Engine
+from sandboxes.docker.labels import Household
+from sandboxes.docker.nets import LIFETIME_S, Net
+from sandboxes.docker.profile import Profile, Resources
+from sandboxes.docker.runtimes import Runtime
+from sandboxes.launcher.messages import Run, Setup
+from sandboxes.launcher.slot import Slot
+from sandboxes.layout import ENVIRONMENT, LAUNCHER
+
+_COMMAND = ("python3", "-I", LAUNCHER)
+_VARIABLES = {name: ENVIRONMENT[name] for name in ("PATH", "LANG", "PYTHONDONTWRITEBYTECODE")}
+# What a launcher is thought to hold, until the first of a kind has said.
+_LAUNCHER_BYTES = 64 * MIB
+# For dying after the stream has ended.
+_DEATH_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What can't be changed in a container once it is made.
+
+    Attributes:
+        image: id of its image.
+        disk_bytes: of each of its tmpfs.
+        resources: where the runtime can't change them, else None.
+    """
+
+    image: str
+    disk_bytes: int
+    resources: Resources | None
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What all slots of a provider have in common.
+
+    Attributes:
+        isolation: for the verdict.
+        runtime_name: as the engine knows it.
+        runtime: what that is like.
+        setup: the launcher's first request.
+        launcher_pids: processes that a launcher needs beside the program's.
+    """
+
+    isolation: str
+    runtime_name: str
+    runtime: Runtime
+    setup: Setup
+    launcher_pids: int
+
+    def order(self, image: str, limits: Limits, disk_bytes: int, laid_bytes: int) -> Order:
+        """For a program with these limits, into whose box so much is written."""
+        if self.runtime.updates:
+            return Order(image, disk_bytes, None)
+        launcher_bytes = _LAUNCHER_BYTES + 2 * laid_bytes
+        return Order(image, disk_bytes, self.resources(limits, launcher_bytes))
+
+    def resources(self, limits: Limits, launcher_bytes: int = _LAUNCHER_BYTES) -> Resources:
+        """For a program with these limits."""
+        return self.runtime.resources(limits, launcher_bytes, self.launcher_pids)
+
+
+class ContainerPlace:
+    """See `Place`."""
+
+    def __init__(
+        self, engine: Engine, household: Household, kind: Kind, name: str, resources: Resources
+    ) -> None:
+        self.isolation = kind.isolation
+        self.resources = resources
+        self._engine = engine
+        self._household = household
+        self._kind = kind
+        self._name = name
+
+    def limit(self, limits: Limits, own_memory_bytes: int) -> None:
+        """See `Place`."""
+        wanted = self._kind.resources(limits, own_memory_bytes)
+        if not self._kind.runtime.updates:
+            if wanted.memory_bytes > self.resources.memory_bytes:
+                raise LimitUnsupported(f"{self.isolation}: no room for so much input and output")
+        elif wanted != self.resources:
+            self._engine.update(self._name, wanted)
+            self.resources = wanted
+
+    def autopsy(self) -> ExitReason | None:
+        """See `Place`.
+
+        Raises:
+            SandboxError: the engine doesn't say how it ended.
+        """
+        self._engine.await_end(self._name, _DEATH_S)
+        state = self._engine.state(self._name)
+        return ExitReason.MEMORY_LIMIT if state.out_of_memory else None
+
+    def destroy(self) -> None:
+        """See `Place`. What can't be removed now is swept later."""
+        with contextlib.suppress(SandboxError):
+            self._household.remove(self._name)
+
+
+class ContainerSlot(Slot):
+    """A slot in a container.
+
+    Attributes:
+        order: what it was made for.
+        net: whose network namespace it has joined, if it has.
+        made_at: `time.monotonic()`.
+        is_quiet: nothing but its launcher is alive in it.
+    """
+
+    def __init__(
+        self, place: ContainerPlace, channel: AttachChannel, setup: Setup, order: Order
+    ) -> None:
+        super().__init__(place, channel, setup)
+        self._container = place
+        self._stream = channel
+        self.order = order
+        self.net: Net | None = None
+        self.made_at = time.monotonic()
+        self.is_quiet = True
+
+    @property
+    def resources(self) -> Resources:
+        """What its container may use now."""
+        return self._container.resources
+
+    def is_alive(self) -> bool:
+        """Whether its launcher still listens, as far as is known."""
+        return not self._stream.is_broken()
+
+    def run(self, run: Run) -> ExecResult:
+        """See `Slot`. Where it returns, all that the program left is dead."""
+        self.is_quiet = False
+        result = super().run(run)
+        self.is_quiet = True
+        return result
+
+
+class SlotMaker:
+    """Makes the slots of one provider."""
+
+    def __init__(self, engine: Engine, household: Household, kind: Kind) -> None:
+        self._engine = engine
+        self._household = household
+        self._kind = kind
+
+    def make(self, order: Order, resources: Resources, net: Net | None) -> ContainerSlot:
+        """A slot whose launcher is ready.
+
+        Raises:
+            SandboxError: it can't be made; nothing is left.
+        """
+        kind, engine = self._kind, self._engine
+        profile = Profile(
+            order.image,
+            _COMMAND,
+            kind.runtime_name,
+            order.resources or resources,
+            order.disk_bytes,
+            slot=kind.setup.namespaces,
+        )
+        if net is not None:
+            profile = profile.joining(net.name)
+        name = self._household.new_name()
+        place = ContainerPlace(engine, self._household, kind, name, profile.resources)
+        try:
+            engine.create(name, profile.body(_VARIABLES, self._household.labels(LIFETIME_S)))
+            channel = engine.attach(name)
+        except BaseException:
+            place.destroy()
+            raise
+        try:
+            engine.start(name)
+        except BaseException:
+            channel.close()
+            place.destroy()
+            raise
+        slot = ContainerSlot(place, channel, kind.setup, order)
+        slot.net = net
+        return slot
+
+
+__all__ = ["ContainerSlot", "Kind", "Order", "SlotMaker"]
