@@ -23,6 +23,7 @@ from verifier_server.checkers.math.values import (
     Scalar,
     Several,
     Text,
+    Union_,
     Value,
 )
 
@@ -46,6 +47,8 @@ def match(gold: Value, answer: Value, policy: Policy) -> Match:
         return wrapped
     if realsets.describes_reals(gold) and realsets.describes_reals(answer):
         return _match_reals(gold, answer, policy)
+    if isinstance(gold, Union_) or isinstance(answer, Union_):
+        return _match_reals(gold, answer, policy)  # a union of finite sets, too
     if isinstance(gold, Matrix) or isinstance(answer, Matrix):
         return tables.match_matrices(gold, answer, policy, match)
     if isinstance(gold, Several) or isinstance(answer, Several):
@@ -139,7 +142,9 @@ def _match_reals(gold: Value, answer: Value, policy: Policy) -> Match:
 
 def _match_relations(gold: Value, answer: Value) -> Match:
     """Inequalities that are not solved: side by side, whichever way they are turned."""
-    if not isinstance(gold, Relation) or not isinstance(answer, Relation):
+    if not isinstance(answer, Relation):
+        return no("it is another set, or none")
+    if not isinstance(gold, Relation):
         return no("it is not solved for the unknown")
     (first, signs), (second, others) = _turned(gold), _turned(answer)
     if signs != others:

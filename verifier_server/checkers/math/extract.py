@@ -47,7 +47,7 @@ _SENTENCE_END = re.compile(
 )
 _LEAD = " \t\r\n:*_=\uff1a"  # what may stand between a phrase and its answer
 _DISPLAY = {"$$": "$$", "\\[": "\\]", "\\(": "\\)", "$": "$"}
-_NUMBER = re.compile(r"[-\u2212]?(?:(?:\d[\d,]*\d|\d)(?:\.\d+)?(?:/\d+)?%?|\.\d+)")
+_NUMBER = re.compile(r"(?<![\w.])[-\u2212]?(?:(?:\d[\d,]*\d|\d)(?:\.\d+)?(?:/\d+)?%?|\.\d+)")
 _BOLD = re.compile(r"(?<!\S)\*\*(?=\S)|(?<=\S)\*\*(?=[\s.,;:]|\Z)")  # `x**2` is a power
 _STRUCK_OUT = "~~"  # Markdown's
 _FENCE = re.compile(r"^```[A-Za-z]*\n(.*?)\n?```$", re.DOTALL)

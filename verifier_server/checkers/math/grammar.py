@@ -105,6 +105,8 @@ class Parser(Cursor):
         self.deeper()
         exponent = self.signed()
         self.depth -= 1
+        if isinstance(base, ex.Sym) and self.take_sign("_"):  # x^2_1
+            base = ex.Sym(f"{base.name}_{self.subscript()}")
         return self.postfix(ex.Pow(base, exponent))
 
     def postfix(self, operand: Expr) -> Expr:

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 _FRACTIONS = frozenset({"frac", "dfrac", "tfrac", "cfrac", "sfrac"})
 _BINOMIALS = frozenset({"binom", "dbinom", "tbinom"})
-_ACCENTS = frozenset({"hat", "widehat", "tilde", "mathcal", "bar", "dot"})
+_ACCENTS = {
+    "hat": "hat", "widehat": "hat", "tilde": "tilde", "widetilde": "tilde", "bar": "bar",
+    "overline": "bar", "dot": "dot", "mathcal": "mathcal",
+}  # fmt: skip
 
 
 def parse(parser: Parser, name: str) -> Expr:
@@ -42,7 +45,8 @@ def parse(parser: Parser, name: str) -> Expr:
         inner = parser.argument()
         if not isinstance(inner, ex.Sym):
             raise Unsupported(f"uses \\{name} over more than a letter")
-        result = ex.Sym(f"{name}:{inner.name}")
+        index = f"_{parser.subscript()}" if parser.take_sign("_") else ""
+        result = ex.Sym(f"{_ACCENTS[name]}:{inner.name}{index}")
     else:
         raise Unsupported(f"uses \\{name} inside an expression")
     parser.depth -= 1

@@ -181,7 +181,7 @@ class _Tokenizer:
             self._sign(lexicon.COMMAND_SIGNS[name])
         elif name in lexicon.INVISIBLE or name.isspace():
             self.spaced = True
-            if name in ("left", "right") and self.text.startswith(".", self.at):
+            if name.endswith(("left", "right")) and self.text.startswith(".", self.at):
                 self.at += 1
         elif name in lexicon.COLOUR_COMMANDS:
             colour = _COLOUR.match(self.text, self.at)
