@@ -20,7 +20,7 @@ from verifier_server.checkers.code.harness.plan import Plan
 from verifier_server.checkers.code.nonce import lines_with
 from verifier_server.checkers.code.params import AssertsParams
 from verifier_server.errors import BadReference, SandboxFault
-from verifier_server.verdict import Case, Outcome
+from verifier_server.verdict import Case, Outcome, Tampering
 
 _PACKAGE = "judge_harness"
 _MODULES = (
@@ -66,6 +66,8 @@ def run_asserts(params: AssertsParams, runner: Runner) -> Iterator[Case]:
     require_start(result, any("ready" in line for line in lines))
     outcomes = (line for line in lines if "outcome" in line)
     cases = [_case(number, line) for number, line in enumerate(outcomes, 1)]
+    if any(case.outcome is Outcome.POLICY_VIOLATION for case in cases):
+        runner.record.saw(Tampering.ALWAYS_EQUAL)
     whole = any(line.get("end") for line in lines)
     yield from _completed(cases, whole, result, count_cases(params))
 

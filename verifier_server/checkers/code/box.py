@@ -161,7 +161,7 @@ def run_limits(limits: CodeLimits, language: Language) -> Limits:
     """What a run of a program may use under an item's limits."""
     return Limits(
         time_s=limits.time_s + language.start_s,
-        memory_bytes=max(limits.memory_bytes, language.least_memory_bytes),
+        memory_bytes=limits.memory_bytes + language.extra_bytes,
         output_bytes=limits.output_bytes,
         pids=language.pids,
     )

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from sandboxes.base import MIB, ExecResult, Limits, SandboxProvider
 from verifier_server.checkers.code.box import Record, Runner, bad_end
-from verifier_server.checkers.code.languages import LANGUAGES, MEMORY, Language
+from verifier_server.checkers.code.languages import LANGUAGES, MEMORY_MIB, Language
 from verifier_server.errors import SandboxFault
 
 _MOST_ARTEFACT_BYTES = 64 * MIB
@@ -37,8 +37,8 @@ class Program:
     files: Mapping[str, bytes]
 
     def argv(self, memory_bytes: int) -> list[str]:
-        """What to run in a box that allows so much memory."""
-        return [part.replace(MEMORY, str(memory_bytes)) for part in self.language.run]
+        """What to run where an item allows so much memory."""
+        return [part.replace(MEMORY_MIB, str(memory_bytes // MIB)) for part in self.language.run]
 
 
 def build(
@@ -46,6 +46,8 @@ def build(
     language: Language,
     files: Mapping[str, bytes],
     record: Record,
+    *,
+    at_once: bool = False,
 ) -> Program | Flaw:
     """Compiles, where the language has that.
 
@@ -54,14 +56,17 @@ def build(
         language: of the source.
         files: the source, as `language.file`, and what it includes.
         record: where the compiler's use is added up.
+        at_once: look at a source that isn't compiled as well, and not only when it fails.
 
     Raises:
         SandboxError: the box failed.
     """
-    if not language.compile:
+    if not (language.compile or at_once):
         return Program(language, files)
     with Runner(provider, _compiler_limits(language), record, language, is_tool=True) as runner:
         runner.write(files)
+        if not language.compile:
+            return syntax_flaw(Program(language, files), runner) or Program(language, files)
         result = runner.run(language.compile)
         flaw = _flaw(result)
         if flaw is not None:

@@ -73,11 +73,11 @@ class ProgramJudge:
         """
         answer = test.stdout.encode()
         result = self._run(test, output, answer)
-        finding = _finding(result)
+        finding = self._finding(result)
         if finding is not None:
             return finding
         expected = self._run(test, answer, answer)
-        if _finding(expected) is None:
+        if self._finding(expected) is None:
             require_tool_chain(self._provider, self._language)
             raise BadReference(f"{_WHERE}: it fails at an expected output: {_how(expected)}")
         return Finding(0.0, f"the task's checker can't judge the output: {_how(result)}")
@@ -89,6 +89,19 @@ class ProgramJudge:
             runner.write({**self._program.files, **dict(laid)})
             return runner.run([*self._program.argv(LIMITS.memory_bytes), *_FILES])
 
+    def _finding(self, result: ExecResult) -> Finding | None:
+        """What a status says; None where it is no verdict."""
+        crash = self._program.language.crash
+        if result.reason is not ExitReason.EXITED or (crash and crash in result.stderr):
+            return None
+        if result.exit == _RIGHT:
+            return Finding(1.0, "")
+        if result.exit == _POINTS:
+            return _points(result)
+        if result.exit in _WRONG:
+            return Finding(0.0, f"{_WRONG[result.exit]}{_comment(result)}")
+        return None
+
 
 _WHERE = "params: compare.checker_program"
 
@@ -98,20 +111,7 @@ _WHERE = "params: compare.checker_program"
 def _built(
     provider: SandboxProvider, language: str, files: tuple[tuple[str, bytes], ...]
 ) -> Program | Flaw:
-    return build(provider, LANGUAGES[language], dict(files), Record())
-
-
-def _finding(result: ExecResult) -> Finding | None:
-    """What a status says; None where it is no verdict."""
-    if result.reason is not ExitReason.EXITED:
-        return None
-    if result.exit == _RIGHT:
-        return Finding(1.0, "")
-    if result.exit == _POINTS:
-        return _points(result)
-    if result.exit in _WRONG:
-        return Finding(0.0, f"{_WRONG[result.exit]}{_comment(result)}")
-    return None
+    return build(provider, LANGUAGES[language], dict(files), Record(), at_once=True)
 
 
 def _points(result: ExecResult) -> Finding:
@@ -129,8 +129,10 @@ def _how(result: ExecResult) -> str:
 
 
 def _comment(result: ExecResult) -> str:
-    said = cut((result.stderr or result.stdout).strip())
-    return f": {said}" if said else ""
+    """The last line of what it wrote."""
+    said = (result.stderr or result.stdout)[-4000:].decode(errors="replace").strip()
+    last = said.rpartition("\n")[2]
+    return f": {cut(last)}" if last else ""
 
 
 __all__ = ["ProgramJudge"]

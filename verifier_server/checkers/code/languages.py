@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 
 from sandboxes.base import MIB
 
-MEMORY = "{memory_bytes}"
+MEMORY_MIB = "{memory_mib}"
 # A deep recursion is bounded by the item's memory, not by the shell's habit of 8 MiB of stack.
 _DEEP_STACK = 'ulimit -s "$(ulimit -H -s)"; exec ./program "$@"'
 _NATIVE = ("sh", "-c", _DEEP_STACK, "program")
+# A stack below the 8 MiB that the kernel gives, and a heap that is cleared in time.
+_NODE = ("node", "--stack-size=6000", f"--max-old-space-size={MEMORY_MIB}")
 
 # Whatever the compiler raises (SyntaxError, ValueError, MemoryError, RecursionError, a wrong
 # coding cookie's LookupError) is the source's doing.
@@ -44,16 +46,17 @@ if (node.stripTypeScriptTypes) {
 }
 """
 
-# javac wants a public class in a file of its name. The class to be run is the one that has a
-# `main` with the right type, `Main` or the public one if several have.
+# javac wants a public class in a file of its name, and says so. The class to be run is the one
+# that has a main(String[]): `Main`, or the public one, or the first.
 _COMPILE_JAVA = r"""
-name='s/^[^"]*public[ \t]+(final[ \t]+|abstract[ \t]+|strictfp[ \t]+)*(class|record|enum)'
-name="$name"'[ \t]+([A-Za-z_$][A-Za-z0-9_$]*).*/\3/p'
-public=$(sed -nE "$name" Main.java | head -n 1)
-[ -z "$public" ] || [ "$public" = Main ] || mv Main.java "$public.java"
-javac -J-XX:+UseSerialGC -J-Xmx512m -J-Xss16m -nowarn -encoding UTF-8 -d out *.java || exit 1
-cd out
-found=$(grep -rlF '([Ljava/lang/String;)V' . | sed -n 's|^\./\(.*\)\.class$|\1|p')
+set -- -J-XX:+UseSerialGC -J-Xmx512m -J-Xss16m -nowarn -proc:none -d out
+said=$(javac "$@" Main.java 2>&1) || {
+    name='s/.* ([A-Za-z0-9_$]+) is public, should be declared in a file named.*/\1/p'
+    public=$(printf '%s\n' "$said" | sed -nE "$name" | head -n 1)
+    [ -n "$public" ] && mv Main.java "$public.java" && said=$(javac "$@" "$public.java" 2>&1)
+} || { printf '%s\n' "$said" >&2; exit 1; }
+cd out || exit 1
+found=$(grep -rlF '([Ljava/lang/String;)V' . | xargs grep -lw main | sed 's|^\./||; s|\.class$||')
 main=$(printf '%s\n' "$found" | grep -E "(^|/)(Main|${public:-Main})$" | head -n 1)
 [ -n "$main" ] || main=$(printf '%s\n' "$found" | head -n 1)
 [ -n "$main" ] || { echo "error: no class has a main(String[])" >&2; exit 1; }
@@ -70,13 +73,16 @@ class Language:
         runtime: what a box must offer, see `SandboxSpec.runtime`.
         tags: lower-case names of the language in a fence's info string.
         file: where the source is put.
-        run: argv of a program; `MEMORY` stands for the memory that it may use.
+        run: argv of a program; `MEMORY_MIB` stands for the MiB that an item allows.
         compile: argv that makes `artefact` of the source; empty where the source itself runs.
         artefact: the one file of a compilation that the runs need.
         check: argv that fails for a source that is no program, where none is compiled.
+        crash: what a program that ends by an error of its own leaves on stderr, where its exit
+            status doesn't tell.
+        no_memory: what one leaves there that got no more memory.
         env: variables, for compiling and running.
         start_s: CPU seconds that its run-time system takes on top of what an item allows.
-        least_memory_bytes: what it needs to start, if an item allows less.
+        extra_bytes: memory likewise.
         pids: processes and threads at once.
         compile_s: CPU seconds for the compiler.
         probe: a program that prints 42, to tell whether a box has what is needed.
@@ -92,11 +98,13 @@ class Language:
     compile: tuple[str, ...] = ()
     artefact: str = "program"
     check: tuple[str, ...] = ()
+    crash: bytes = b""
+    no_memory: bytes = b""
     env: Mapping[str, str] = field(default_factory=dict)
     start_s: float = 0.0
-    least_memory_bytes: int = 0
+    extra_bytes: int = 0
     pids: int = 64
-    compile_s: float = 20.0
+    compile_s: float = 15.0
 
 
 LANGUAGES: Mapping[str, Language] = {
@@ -106,6 +114,8 @@ LANGUAGES: Mapping[str, Language] = {
         file="solution.py",
         run=("python3", "solution.py"),
         check=("python3", "-I", "-W", "ignore", "-c", _CHECK_PYTHON, "solution.py"),
+        crash=b"Traceback (most recent call last)",
+        no_memory=b"\nMemoryError",
         # A program that iterates over a set has the same output, and verdict, in every run.
         env={"PYTHONHASHSEED": "0"},
         probe="print(6 * 7)",
@@ -126,6 +136,7 @@ LANGUAGES: Mapping[str, Language] = {
         file="solution.cpp",
         compile=("g++", "-std=gnu++20", "-O2", "-w", "-o", "program", "solution.cpp"),
         run=_NATIVE,
+        no_memory=b"std::bad_alloc",
         probe='#include <iostream>\nint main() { std::cout << 6 * 7 << "\\n"; }',
         needs="g++",
     ),
@@ -133,11 +144,12 @@ LANGUAGES: Mapping[str, Language] = {
         runtime="node",
         tags=frozenset({"javascript", "js", "node", "nodejs", "mjs", "cjs"}),
         file="solution.js",
-        # Below the 8 MiB that the kernel gives.
-        run=("node", "--stack-size=6000", "solution.js"),
+        run=(*_NODE, "solution.js"),
         check=("node", "--check", "solution.js"),
+        crash=b"\nNode.js v",
+        no_memory=b"JavaScript heap out of memory",
         start_s=0.2,
-        least_memory_bytes=128 * MIB,
+        extra_bytes=64 * MIB,
         probe="console.log(6 * 7)",
         needs="Node.js 20 or later",
     ),
@@ -147,10 +159,12 @@ LANGUAGES: Mapping[str, Language] = {
         file="solution.ts",
         compile=("node", "-e", _STRIP_TYPES, "solution.ts", "program.js"),
         artefact="program.js",
-        run=("node", "--stack-size=6000", "program.js"),
+        run=(*_NODE, "program.js"),
+        crash=b"\nNode.js v",
+        no_memory=b"JavaScript heap out of memory",
         env={"NODE_PATH": "/usr/share/nodejs:/usr/lib/node_modules:/usr/local/lib/node_modules"},
         start_s=0.2,
-        least_memory_bytes=128 * MIB,
+        extra_bytes=64 * MIB,
         probe="const answer: number = 6 * 7\nconsole.log(answer)",
         needs="Node.js 22.13 or later, or Node.js 20 and the package typescript",
     ),
@@ -161,11 +175,13 @@ LANGUAGES: Mapping[str, Language] = {
         compile=("sh", "-c", _COMPILE_JAVA),
         artefact="program.jar",
         run=(
-            *("java", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xss64m", f"-XX:MaxRAM={MEMORY}"),
-            *("-XX:MaxRAMPercentage=70", "-Dfile.encoding=UTF-8", "-jar", "program.jar"),
+            *("java", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xss64m"),
+            *(f"-Xmx{MEMORY_MIB}m", "-Dfile.encoding=UTF-8", "-jar", "program.jar"),
         ),
+        crash=b'Exception in thread "',
+        no_memory=b"java.lang.OutOfMemoryError",
         start_s=1.0,
-        least_memory_bytes=192 * MIB,
+        extra_bytes=192 * MIB,
         pids=128,
         probe="class Main { public static void main(String[] a) { System.out.println(6 * 7); } }",
         needs="a JDK, 17 or later",
@@ -176,6 +192,8 @@ LANGUAGES: Mapping[str, Language] = {
         file="solution.go",
         compile=("go", "build", "-o", "program", "solution.go"),
         run=_NATIVE,
+        crash=b"\ngoroutine ",
+        no_memory=b"fatal error: runtime: out of memory",
         env={"GO111MODULE": "off", "CGO_ENABLED": "0", "GOTOOLCHAIN": "local"},
         pids=256,
         # From 1.20 on the standard library comes as source alone.
@@ -189,6 +207,7 @@ LANGUAGES: Mapping[str, Language] = {
         file="solution.rs",
         compile=("rustc", "--edition=2021", "-O", "-Awarnings", "-o", "program", "solution.rs"),
         run=_NATIVE,
+        no_memory=b"memory allocation of",
         probe='fn main() { println!("{}", 6 * 7); }',
         needs="rustc 1.63 or later and gcc to link",
     ),
@@ -204,4 +223,4 @@ LANGUAGES: Mapping[str, Language] = {
 }
 
 
-__all__ = ["LANGUAGES", "MEMORY", "Language"]
+__all__ = ["LANGUAGES", "MEMORY_MIB", "Language"]

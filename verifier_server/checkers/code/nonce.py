@@ -18,3 +18,9 @@ def lines_with(nonce: str, stdout: bytes) -> Iterator[dict[str, Any]]:
                 continue
             if isinstance(line, dict) and line.get("nonce") == nonce:
                 yield line
+
+
+def has_foreign_lines(nonce: str, stdout: bytes) -> bool:
+    """Whether somebody else wrote a line on the stream; the last one may be cut."""
+    whole, _, _ = stdout.rpartition(b"\n")
+    return any(raw.strip() and nonce.encode() not in raw for raw in BytesIO(whole))

@@ -20,10 +20,11 @@ from verifier_server.checkers.code.build import Program, syntax_flaw
 from verifier_server.checkers.code.grading import Grade, grade
 from verifier_server.checkers.code.languages import LANGUAGES
 from verifier_server.checkers.code.mutants import Mutants, mutate
+from verifier_server.checkers.code.nonce import has_foreign_lines
 from verifier_server.checkers.code.params import PytestParams
 from verifier_server.checkers.code.session import Plan, Session, judge_session, read_session
 from verifier_server.checkers.code.test_files import test_files
-from verifier_server.verdict import Case, Outcome
+from verifier_server.verdict import Case, Outcome, Tampering
 
 PACKAGES = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
 # Python, pytest and the collection without the candidate, on a busy machine.
@@ -113,6 +114,7 @@ def _mutated(
     if not survivors:
         return None
     why = "it passes whatever it expects, so it is not by what the program does"
+    runner.record.saw(Tampering.MUTANT_PASSED)
     tampered = Outcome.POLICY_VIOLATION
     case = Case(name=min(survivors), outcome=tampered, score=0.0, message=why)
     return grade([case], len(plan.required), "all")
@@ -134,6 +136,8 @@ def _run(params: PytestParams, texts: Mapping[str, str], runner: Runner) -> Sess
         time_s=params.limits.time_s + START_S,
         output_bytes=_REPORT_BYTES,
     )
+    if not result.truncated and has_foreign_lines(nonce, result.stdout):
+        runner.record.saw(Tampering.FORGED_REPORT)
     return read_session(result, nonce)
 
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from sandboxes.base import ExecResult, SandboxProvider
-from verifier_server.checkers.code.box import Record, Runner, bad_end, run_limits
+from verifier_server.checkers.code.box import Record, Runner, bad_end
 from verifier_server.checkers.code.build import Program, syntax_flaw
 from verifier_server.checkers.code.checker_program import ProgramJudge
 from verifier_server.checkers.code.compare import Finding, difference
 from verifier_server.checkers.code.grading import cut
+from verifier_server.checkers.code.languages import Language
 from verifier_server.checkers.code.params import ProgramComparison, StdioParams, StdioTest
 from verifier_server.verdict import Case, Outcome
 
-_TRACEBACK = b"Traceback (most recent call last)"
 Comparer = Callable[[StdioTest, bytes], Finding]
 
 
@@ -42,12 +42,11 @@ def run_stdio(
         SandboxError: the box failed.
         BadReference: the task's checker program did.
     """
-    argv = program.argv(run_limits(params.limits, program.language).memory_bytes)
+    argv = program.argv(params.limits.memory_bytes)
     for number, test in enumerate(params.tests, 1):
         result = runner.run(argv, stdin=test.stdin.encode())
-        outcome, finding = _judge(compare, test, result)
-        # A source that isn't Python dies before its first line, without a traceback.
-        if number == 1 and outcome is Outcome.RUNTIME_ERROR and _TRACEBACK not in result.stderr:
+        outcome, finding = _judge(compare, test, result, program.language)
+        if number == 1 and outcome is Outcome.RUNTIME_ERROR:
             flaw = syntax_flaw(program, runner)
             if flaw is not None:
                 yield flawed(flaw.message, test.name or "1")
@@ -68,13 +67,18 @@ def flawed(message: str, name: str) -> Case:
     return Case(name=name, outcome=Outcome.COMPILE_ERROR, score=0.0, message=cut(message))
 
 
-def _judge(compare: Comparer, test: StdioTest, result: ExecResult) -> tuple[Outcome, Finding]:
+def _judge(
+    compare: Comparer, test: StdioTest, result: ExecResult, language: Language
+) -> tuple[Outcome, Finding]:
     end = bad_end(result)
     if end is not None:
         outcome, clause = end
-        last = result.stderr[-1000:].decode(errors="replace").strip().rpartition("\n")[2]
-        shown = outcome is Outcome.RUNTIME_ERROR and last
-        return outcome, Finding(0.0, cut(f"{clause}: {last}" if shown else clause))
+        if outcome is Outcome.RUNTIME_ERROR:
+            if language.no_memory and language.no_memory in result.stderr:
+                outcome = Outcome.MEMORY_LIMIT
+            last = result.stderr[-1000:].decode(errors="replace").strip().rpartition("\n")[2]
+            clause = f"{clause}: {last}" if last else clause
+        return outcome, Finding(0.0, cut(clause))
     finding = compare(test, result.stdout)
     if finding.score == 1:
         return Outcome.ACCEPTED, finding
