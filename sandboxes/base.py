@@ -74,6 +74,8 @@ class SandboxSpec:
         runtime: the tool chain that must be on its PATH ("python": `python3`).
         packages: distributions that its `python3` must be able to import, beside the standard
             library. Each by name: what they require is not added.
+        preload: modules that a `python3` program may find imported already; a hint, which
+            spares it the time where a provider keeps warm interpreters.
         allow_weak: accept a box that can't enforce `memory_bytes` over all processes
             together (only per process); `Sandbox.isolation` then says so.
     """
@@ -81,6 +83,7 @@ class SandboxSpec:
     limits: Limits = field(default_factory=Limits)
     runtime: str = "python"
     packages: tuple[str, ...] = ()
+    preload: tuple[str, ...] = ()
     allow_weak: bool = False
 
 

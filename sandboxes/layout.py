@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 # Paths in the box, never the host's.
 TEMPORARY = "/tmp"  # noqa: S108
 WORK = f"{TEMPORARY}/box"
@@ -20,6 +22,16 @@ ENVIRONMENT = {
     "PYTHONDONTWRITEBYTECODE": "1",
 }
 
+
+def environment(packages: Sequence[str]) -> dict[str, str]:
+    """The whole environment of programs that ask for nothing more.
+
+    Args:
+        packages: what is installed for them in `PACKAGES`.
+    """
+    return {**ENVIRONMENT, "PYTHONPATH": PACKAGES} if packages else dict(ENVIRONMENT)
+
+
 __all__ = [
     "ENVIRONMENT",
     "LAUNCHER",
@@ -28,4 +40,5 @@ __all__ = [
     "TEMPORARY",
     "TOOLS",
     "WORK",
+    "environment",
 ]

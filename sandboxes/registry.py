@@ -11,10 +11,11 @@ from importlib import import_module
 from sandboxes.base import SandboxProvider, SandboxUnavailable
 
 _PROVIDERS = {
+    "namespaces": "sandboxes.embedded.namespaces:NamespacesProvider",
     "bubblewrap": "sandboxes.embedded.bubblewrap:BubblewrapProvider",
     "unsafe": "sandboxes.unsafe:UnsafeProvider",
 }
-_STRONGEST_FIRST = ("bubblewrap",)
+_STRONGEST_FIRST = ("namespaces", "bubblewrap")
 
 
 def open_provider(name: str = "auto") -> SandboxProvider:
@@ -31,6 +32,11 @@ def open_provider(name: str = "auto") -> SandboxProvider:
     module, _, attribute = _PROVIDERS[name].partition(":")
     provider: SandboxProvider = getattr(import_module(module), attribute)()
     return provider
+
+
+def provider_names() -> tuple[str, ...]:
+    """Every name but `auto`."""
+    return tuple(_PROVIDERS)
 
 
 def _strongest() -> SandboxProvider:

@@ -22,9 +22,11 @@ CLONE_NEWUSER = 0x10000000
 CLONE_NEWPID = 0x20000000
 CLONE_NEWNET = 0x40000000
 
-MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT = 1, 2, 4, 8, 32
+# The first four mean the same to mount_setattr(2).
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
 MS_BIND, MS_REC, MS_PRIVATE = 4096, 16384, 1 << 18
 _MNT_DETACH = 2
+_MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE = 442, -100, 0x8000
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
 _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 22, 2
@@ -51,10 +53,18 @@ def clone(flags: int) -> int:
 
 
 def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
-    """Mounts a file system, or changes how one is mounted."""
+    """Mounts a file system, or changes how mounts are told of one another's changes."""
     texts = (os.fsencode(text) or None for text in (source, target, kind))
     result = _libc.mount(*texts, ctypes.c_ulong(flags), options.encode() or None)
     _checked(result, f"mounting {target}")
+
+
+def restrict_mount(target: str, flags: int, *, below: bool = False) -> None:
+    """Adds flags to a mount, and to all mounts below it if asked, leaving those it has."""
+    attributes = struct.pack("=QQQQ", flags, 0, 0, 0)
+    recursive = _AT_RECURSIVE if below else 0
+    path = os.fsencode(target)
+    syscall(_MOUNT_SETATTR, _AT_FDCWD, path, recursive, attributes, len(attributes))
 
 
 def pivot_root(folder: str) -> None:
@@ -129,7 +139,6 @@ __all__ = [
     "MS_PRIVATE",
     "MS_RDONLY",
     "MS_REC",
-    "MS_REMOUNT",
     "clone",
     "die_with_parent",
     "drop_capabilities",
@@ -137,6 +146,7 @@ __all__ = [
     "gain_no_privileges",
     "mount",
     "pivot_root",
+    "restrict_mount",
     "set_dumpable",
     "syscall",
 ]

@@ -42,9 +42,10 @@ from sandboxes.base import (
 )
 from sandboxes.confinement.limits import check_arguments, rlimits
 from sandboxes.embedded.box import Box
+from sandboxes.embedded.bwrap_mounts import mount_options, writable_options
 from sandboxes.embedded.cgroups import Cgroup
 from sandboxes.embedded.host import Host
-from sandboxes.embedded.rootfs import package_mounts, writable_mounts
+from sandboxes.embedded.rootfs import Entry, package_view
 from sandboxes.files import (
     check_tree,
     file_parts,
@@ -53,7 +54,7 @@ from sandboxes.files import (
     read_file,
     relative_parts,
 )
-from sandboxes.layout import ENVIRONMENT, SHARED_MEMORY, TEMPORARY, WORK
+from sandboxes.layout import SHARED_MEMORY, TEMPORARY, WORK, environment
 from sandboxes.metering import CgroupMeter, Meter, WatchdogMeter
 from sandboxes.packages import package_entries
 from sandboxes.procfs import ProcessMeter
@@ -91,7 +92,7 @@ class BubblewrapProvider:
                 f"bubblewrap boxes have no runtime {spec.runtime!r}",
                 remedy=f"use one of: {', '.join(_RUNTIMES)}",
             )
-        packages = package_mounts(package_entries(spec.packages))
+        packages = package_view(package_entries(spec.packages))
         return BubblewrapSandbox(self._host(), spec.limits, packages)
 
     def close(self) -> None:
@@ -119,10 +120,11 @@ class BubblewrapProvider:
 class BubblewrapSandbox:
     """See `Sandbox`. The written files are laid down anew for every program."""
 
-    def __init__(self, host: Host, limits: Limits, packages: Sequence[str] = ()) -> None:
+    def __init__(self, host: Host, limits: Limits, packages: Sequence[Entry] = ()) -> None:
         self._host = host
         self._limits = limits
-        self._packages = packages
+        self._packages = mount_options(packages)
+        self._environment = environment([entry.path for entry in packages])
         self._files: dict[str, bytes] = {}
         self._left: int | None = None  # the last program's work directory
 
@@ -160,11 +162,11 @@ class BubblewrapSandbox:
         """
         limits = limits or self._limits
         relative_parts(cwd)
-        variables = {**ENVIRONMENT, **(env or {})}
+        variables = {**self._environment, **(env or {})}
         check_arguments(argv, variables)
         self._forget()
         laid_bytes = sum(_on_disk(content) for content in self._files.values())
-        mounts = [*self._packages, *writable_mounts(limits.disk_bytes, laid_bytes)]
+        mounts = [*self._packages, *writable_options(limits.disk_bytes, laid_bytes)]
         with ExitStack() as stack:
             cgroup = self._host.cgroup(limits)
             if cgroup is not None:

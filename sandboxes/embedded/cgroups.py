@@ -66,6 +66,12 @@ class Cgroup:
             _write_if_there(memory / "memory.swap.max", 0)
         (self._folders["pids"] / "pids.max").write_text(str(pids))
 
+    def forget_peak(self) -> None:
+        """Has the kernel keep the most memory held at once anew; all it can, some can't."""
+        name = "memory.max_usage_in_bytes" if self._is_version_1 else "memory.peak"
+        with contextlib.suppress(OSError):  # version 2 before Linux 6.12
+            (self._folders["memory"] / name).write_text("0")
+
     def share(self) -> None:
         """Leaves it one processor's time at most. Raises OSError."""
         if not self._is_version_1:

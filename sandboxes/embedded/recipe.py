@@ -84,7 +84,7 @@ class Recipe:
             options += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
         else:
             options += ["--uid", str(BOX_ID), "--gid", str(BOX_ID)]
-        options += [*self.mounts, *mounts]
+        options += [*self.mounts, "--proc", "/proc", *mounts]
         for name, value in env.items():
             options += ["--setenv", name, value]
         return b"".join(os.fsencode(option) + b"\0" for option in options)

@@ -3,6 +3,8 @@
 The host's /usr (with what links into it), the Python that runs us, the loader's cache, five
 device nodes, a fresh /proc, and two sized tmpfs. Not the host's /etc, homes, /var, /sys or
 any installed package: site-packages directories are covered by empty ones.
+
+It is data here, in the order in which it is to be made; who makes boxes brings it about.
 """
 
 from __future__ import annotations
@@ -10,9 +12,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from enum import StrEnum
 from pathlib import Path
+from typing import NamedTuple
 
-from sandboxes.layout import PACKAGES, SHARED_MEMORY, TEMPORARY, TOOLS, WORK
+from sandboxes.layout import PACKAGES, SHARED_MEMORY, TEMPORARY, TOOLS
 
 _LINKS_INTO_USR = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _DEVICES = ("null", "zero", "full", "random", "urandom")
@@ -20,71 +24,76 @@ _DEVICES = ("null", "zero", "full", "random", "urandom")
 _FROM_ETC = ("ld.so.cache", "alternatives", "localtime", "java-*-openjdk")
 
 
-def fixed_mounts() -> tuple[str, ...]:
-    """The bwrap options for all that doesn't change from run to run."""
-    program = os.path.realpath(sys.executable)
-    options: list[str] = ["--ro-bind", "/usr", "/usr"]
-    # Parents that bwrap makes by itself are closed to all but their owner.
-    for folder in _ancestors(f"{TOOLS}/python3", "/etc/-", f"{SHARED_MEMORY}/-", program):
-        options += ["--perms", "0755", "--dir", folder]
-    for path in _LINKS_INTO_USR:
-        if os.path.islink(path):
-            options += ["--symlink", os.readlink(path), path]
-        elif os.path.isdir(path):
-            options += ["--ro-bind", path, path]
-    for path in sorted(str(p) for name in _FROM_ETC for p in Path("/etc").glob(name)):
-        options += ["--ro-bind", path, path]
-    options += _python(program)
-    for name in _DEVICES:
-        options += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
-    for name, target in (("fd", "fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")):
-        options += ["--symlink", f"/proc/self/{target}", f"/dev/{name}"]
-    return (*options, "--proc", "/proc")
-
-
-def writable_mounts(disk_bytes: int, laid_bytes: int) -> tuple[str, ...]:
-    """The options for the writable part, and for closing all the rest.
-
-    The files that are laid down come on top of `disk_bytes`: their size must never be why a
-    box can't start. A tmpfs without a size, or a root left writable, is memory without limit.
+class Kind(StrEnum):
+    """What stands at a path: a folder of its own, the host's file or folder read-only, the
+    host's device, a link, or an empty folder over the one that is there.
     """
-    size = str(disk_bytes + laid_bytes + (1 << 20))
-    return (
-        *("--perms", "1777", "--size", size, "--tmpfs", TEMPORARY),
-        *("--perms", "1777", "--size", str(disk_bytes), "--tmpfs", SHARED_MEMORY),
-        *("--perms", "0755", "--dir", WORK),
-        *("--remount-ro", "/", "--chdir", WORK),
-    )
+
+    FOLDER = "folder"
+    BIND = "bind"
+    DEVICE = "device"
+    LINK = "link"
+    COVER = "cover"
 
 
-def package_mounts(entries: Mapping[str, str]) -> tuple[str, ...]:
-    """The options that show a program these files of installed packages, and how to import them.
+class Entry(NamedTuple):
+    """One thing in the box's file system. `source` is a host path, or what a link says."""
+
+    kind: Kind
+    path: str
+    source: str = ""
+
+
+def system_view() -> tuple[Entry, ...]:
+    """All that is the same in every box. /proc and what is writable come on top."""
+    return tuple(_system())
+
+
+def package_view(entries: Mapping[str, str]) -> tuple[Entry, ...]:
+    """Installed packages, where `PYTHONPATH` has to say (`layout.PACKAGES`).
 
     Args:
         entries: host paths by name, see `packages`.
     """
     if not entries:
         return ()
-    binds = (("--ro-bind", path, f"{PACKAGES}/{name}") for name, path in sorted(entries.items()))
-    folder = ("--perms", "0755", "--dir", PACKAGES, *(part for bind in binds for part in bind))
-    return (*folder, "--setenv", "PYTHONPATH", PACKAGES)
+    binds = (Entry(Kind.BIND, f"{PACKAGES}/{name}", path) for name, path in sorted(entries.items()))
+    return (Entry(Kind.FOLDER, PACKAGES), *binds)
 
 
-def _python(program: str) -> list[str]:
+def _system() -> Iterator[Entry]:
+    program = os.path.realpath(sys.executable)
+    yield Entry(Kind.BIND, "/usr", "/usr")
+    # Parents are not left to whoever makes the box: theirs may be closed to all but their owner.
+    inside = (f"{TOOLS}/python3", "/etc/-", f"{SHARED_MEMORY}/-", f"{TEMPORARY}/-", program)
+    for folder in _ancestors(*inside):
+        yield Entry(Kind.FOLDER, folder)
+    for path in _LINKS_INTO_USR:
+        if os.path.islink(path):
+            yield Entry(Kind.LINK, path, os.readlink(path))
+        elif os.path.isdir(path):
+            yield Entry(Kind.BIND, path, path)
+    for path in sorted(str(p) for name in _FROM_ETC for p in Path("/etc").glob(name)):
+        yield Entry(Kind.BIND, path, path)
+    yield from _python(program)
+    for name in _DEVICES:
+        yield Entry(Kind.DEVICE, f"/dev/{name}", f"/dev/{name}")
+    for name, target in (("fd", "fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")):
+        yield Entry(Kind.LINK, f"/dev/{name}", f"/proc/self/{target}")
+
+
+def _python(program: str) -> Iterator[Entry]:
     """The interpreter below this process's virtual environment, at its own path."""
-    options: list[str] = []
     if not _is_below_usr(program):
-        options += ["--ro-bind", program, program]
+        yield Entry(Kind.BIND, program, program)
         for library in ("lib", "lib64"):
             folder = os.path.join(sys.base_prefix, library)
             if os.path.isdir(folder) and not os.path.islink(folder):
-                options += ["--ro-bind", folder, folder]
+                yield Entry(Kind.BIND, folder, folder)
     for folder in _package_folders():
-        options += ["--perms", "0755", "--size", "4096", "--tmpfs", folder]
-        options += ["--remount-ro", folder]
+        yield Entry(Kind.COVER, folder)
     for name in ("python3", "python"):
-        options += ["--symlink", program, f"{TOOLS}/{name}"]
-    return options
+        yield Entry(Kind.LINK, f"{TOOLS}/{name}", program)
 
 
 def _package_folders() -> Iterator[str]:
@@ -109,4 +118,4 @@ def _is_below_usr(path: str) -> bool:
     return path.startswith("/usr/")
 
 
-__all__ = ["fixed_mounts", "package_mounts", "writable_mounts"]
+__all__ = ["Entry", "Kind", "package_view", "system_view"]

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import marshal
 from collections.abc import Mapping
 from functools import cache
+from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 from types import MappingProxyType
+
+from sandboxes.layout import LAUNCHER
 
 _MAIN = b"from sandboxes.launcher.program import serve\n\nserve()\n"
 _MODULES = (
@@ -14,7 +18,7 @@ _MODULES = (
     *("confinement/__init__", "confinement/kernel", "confinement/landlock"),
     *("confinement/limits", "confinement/rules", "confinement/seccomp", "confinement/syscalls"),
     *("launcher/__init__", "launcher/box", "launcher/confine", "launcher/messages"),
-    *("launcher/program", "launcher/stream"),
+    *("launcher/namespaces", "launcher/program", "launcher/stream"),
 )
 
 
@@ -28,6 +32,19 @@ def launcher_files() -> Mapping[str, bytes]:
 
 
 @cache
+def compiled_launcher_files() -> Mapping[str, bytes]:
+    """The same for the interpreter that runs us and no other, which has not to compile them."""
+    files = launcher_files()
+    modules = {path: content for path, content in files.items() if path != "__main__.py"}
+    header = MAGIC_NUMBER + bytes(12)  # of no source: nothing is looked up but these
+    compiled = {
+        f"{path}c": header + marshal.dumps(compile(content, f"{LAUNCHER}/{path}", "exec"))
+        for path, content in modules.items()
+    }
+    return MappingProxyType({"__main__.py": files["__main__.py"], **compiled})
+
+
+@cache
 def launcher_digest() -> str:
     """Of all files and their paths: says whether an image holds this very launcher."""
     digest = hashlib.sha256()
@@ -36,4 +53,4 @@ def launcher_digest() -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
-__all__ = ["launcher_digest", "launcher_files"]
+__all__ = ["compiled_launcher_files", "launcher_digest", "launcher_files"]

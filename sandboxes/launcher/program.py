@@ -17,6 +17,7 @@ from sandboxes.confinement.kernel import gain_no_privileges, set_dumpable
 from sandboxes.launcher.box import Box, Tools
 from sandboxes.launcher.confine import Confinement
 from sandboxes.launcher.messages import BrokenStream, Failed, Ready, Setup
+from sandboxes.launcher.namespaces import USERS_REMEDY, clone_box, enter_box, make_room
 from sandboxes.launcher.stream import Stream
 from sandboxes.metering import CgroupFiles
 
@@ -38,10 +39,33 @@ def serve() -> None:
         except OSError as error:
             stream.send(Failed(f"the launcher could not set itself up: {error}"))
             return
-        stream.send(Ready(_own_bytes(), tools.confinement.layers))
-        Box(tools).serve()
+        ready = Ready(_own_bytes(), tools.confinement.layers)
+        if setup.namespaces:
+            _serve_boxes(tools, ready)
+        else:
+            stream.send(ready)
+            Box(tools).serve()
     except BrokenStream:
-        return
+        raise SystemExit(1) from None  # the host went away
+
+
+def _serve_boxes(tools: Tools, ready: Ready | None) -> None:
+    """One after another, each made before it is asked for, until one ends otherwise than well."""
+    user = os.getuid(), os.getgid()
+    try:
+        while (pid := clone_box()) != 0:
+            _, status = os.waitpid(pid, 0)
+            if status != 0:
+                return
+            ready = None
+        enter_box(user)
+    except OSError as error:
+        tools.stream.send(Failed(f"no box can be made here: {error}", USERS_REMEDY))
+        os._exit(1)
+    if ready is not None:  # only the first can tell that boxes can be made
+        tools.stream.send(ready)
+    Box(tools, make_room).serve()
+    os._exit(0)
 
 
 def _set_up(stream: Stream, setup: Setup) -> Tools:
