@@ -76,6 +76,8 @@ class SandboxSpec:
             library. Each by name: what they require is not added.
         preload: modules that a `python3` program may find imported already; a hint, which
             spares it the time where a provider keeps warm interpreters.
+        mounts: host directories that it must show, read-only, by the names that they have below
+            `layout.MOUNTS`. Trusted configuration, never taken from a request.
         allow_weak: accept a box that can't enforce `memory_bytes` over all processes
             together (only per process); `Sandbox.isolation` then says so.
     """
@@ -84,6 +86,7 @@ class SandboxSpec:
     runtime: str = "python"
     packages: tuple[str, ...] = ()
     preload: tuple[str, ...] = ()
+    mounts: Mapping[str, str] = field(default_factory=dict)
     allow_weak: bool = False
 
 

@@ -10,6 +10,7 @@ WORK = f"{TEMPORARY}/box"
 SHARED_MEMORY = "/dev/shm"  # noqa: S108
 TOOLS = "/opt/box/bin"
 PACKAGES = "/opt/box/packages"
+MOUNTS = "/opt/box/mounts"
 LAUNCHER = "/opt/answerkey"
 
 ENVIRONMENT = {
@@ -35,6 +36,7 @@ def environment(packages: Sequence[str]) -> dict[str, str]:
 __all__ = [
     "ENVIRONMENT",
     "LAUNCHER",
+    "MOUNTS",
     "PACKAGES",
     "SHARED_MEMORY",
     "TEMPORARY",

@@ -32,6 +32,7 @@ from sandboxes.base import (
     SandboxSpec,
 )
 from sandboxes.files import file_parts, lay_files, make_folder, read_file, relative_parts
+from sandboxes.mounts import refuse_mounts
 from sandboxes.packages import package_entries
 from sandboxes.process import Streams
 
@@ -55,6 +56,7 @@ class UnsafeProvider:
 
     def create(self, spec: SandboxSpec) -> UnsafeSandbox:
         """A temporary directory, no more: who names this provider has accepted that."""
+        refuse_mounts(spec, self.name)
         entries = package_entries(spec.packages)
         return UnsafeSandbox(spec.limits, sorted({os.path.dirname(p) for p in entries.values()}))
 
