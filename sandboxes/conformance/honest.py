@@ -76,4 +76,102 @@ def down(n): return n and down(n - 1)
 expect(down(15000) == 0, "depth")
 """,
     ),
+    Attack(
+        "honest: a script as Python runs it",
+        """
+import inspect
+from dataclasses import dataclass
+import helper
+expect(__name__ == "__main__" and sys.modules["__main__"].expect is expect, "main")
+expect(sys.argv == ["attack.py"], sys.argv)
+expect(os.path.realpath(sys.path[0]) == os.getcwd(), sys.path)
+expect(os.path.basename(__file__) == "attack.py", __file__)
+expect(helper.answer == 42, "its own module")
+expect("def expect" in inspect.getsource(expect), "source")
+expect(sys.stdout.encoding.lower() == "utf-8" and sys.stdin.read() == "", "streams")
+@dataclass
+class Point:
+    x: int
+expect(Point(1) == Point(1) and Point.__module__ == "__main__", "classes")
+""",
+        files={"helper.py": b"answer = 42\n"},
+    ),
+    Attack(
+        "honest: an exception that nobody catches",
+        """
+import subprocess
+failing = subprocess.run([sys.executable, "-c", "1/0"], capture_output=True, text=True)
+expect(failing.returncode == 1 and "ZeroDivisionError" in failing.stderr, failing)
+print("broken" if broken else "before", flush=True)
+raise KeyError("nobody")
+""",
+        exit=1,
+        stdout=b"before\n",
+    ),
+    Attack("honest: an exit with a message", "sys.exit('a message')", exit=1, stdout=b""),
+    Attack(
+        "honest: what is not flushed, and exit handlers",
+        """
+import atexit
+atexit.register(lambda: print("bye", end=""))
+print("hello", end="\\n")
+sys.exit()
+""",
+        stdout=b"hello\nbye",
+    ),
+    Attack(
+        "honest: large input and output",
+        """
+text = sys.stdin.read()
+expect(len(text) == 3 << 20, len(text))
+sys.stdout.write(text[:1000000])
+sys.exit(0)
+""",
+        stdin=b"{}\n" + b"x" * (3 << 20),
+        stdout=b"x" * 1000000,
+    ),
+    Attack(
+        "honest: signals of its own",
+        """
+caught = []
+signal.signal(signal.SIGUSR1, lambda *_: caught.append("user"))
+os.kill(os.getpid(), signal.SIGUSR1)
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(5)
+except KeyboardInterrupt:
+    caught.append("interrupt")
+try:
+    read, write = os.pipe()
+    os.close(read)
+    os.write(write, b"x")
+except BrokenPipeError:
+    caught.append("pipe")
+expect(caught == ["user", "interrupt", "pipe"], caught)
+""",
+    ),
+    Attack(
+        "honest: many processes, one after another",
+        """
+for _ in range(150):
+    if os.fork() == 0:
+        os._exit(0)
+    os.wait()
+""",
+    ),
+    Attack(
+        "honest: memory, files and threads within the limits",
+        """
+kept = bytearray(os.urandom(1)) * (72 << 20)
+with open("file", "wb") as file:
+    file.write(bytes(7 << 20))
+os.unlink("file")
+stop = threading.Event()
+threads = [threading.Thread(target=stop.wait) for _ in range(16)]
+for thread in threads: thread.start()
+stop.set()
+for thread in threads: thread.join()
+opened = [open("/dev/null") for _ in range(40)]
+""",
+    ),
 )

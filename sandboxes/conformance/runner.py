@@ -110,7 +110,7 @@ def _achieved(
     Raises:
         SandboxError: the box failed.
     """
-    spec = SandboxSpec(attack.limits, **({"preload": preload} if preload else {}))  # type: ignore[arg-type]
+    spec = SandboxSpec(attack.limits, preload=preload)
     if attack.before is not None:
         with provider.create(spec) as earlier:
             _run_before(earlier, attack.before)
