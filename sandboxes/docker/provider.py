@@ -31,6 +31,7 @@ from sandboxes.docker.slots import Kind, SlotMaker
 from sandboxes.launcher.messages import Setup
 from sandboxes.launcher.sandbox import LauncherSandbox
 from sandboxes.layout import ENVIRONMENT, PACKAGES
+from sandboxes.mounts import refuse_mounts
 
 IMAGE = "answerkey-sandbox:{runtime}"
 _PASSED = 7
@@ -74,6 +75,7 @@ class DockerProvider:
 
     def create(self, spec: SandboxSpec) -> Sandbox:
         """See `SandboxProvider`."""
+        refuse_mounts(spec, self.name)
         pool = self._pool()
         pool.expect(spec)
         packages = {"PYTHONPATH": PACKAGES} if spec.packages else {}

@@ -45,7 +45,7 @@ from sandboxes.embedded.box import Box
 from sandboxes.embedded.bwrap_mounts import mount_options, writable_options
 from sandboxes.embedded.cgroups import Cgroup
 from sandboxes.embedded.host import Host
-from sandboxes.embedded.rootfs import Entry, package_view
+from sandboxes.embedded.rootfs import Entry, mount_view, package_view
 from sandboxes.files import (
     check_tree,
     file_parts,
@@ -56,6 +56,7 @@ from sandboxes.files import (
 )
 from sandboxes.layout import SHARED_MEMORY, TEMPORARY, WORK, environment
 from sandboxes.metering import CgroupMeter, Meter, WatchdogMeter
+from sandboxes.mounts import mount_points
 from sandboxes.packages import package_entries
 from sandboxes.procfs import ProcessMeter
 
@@ -93,7 +94,8 @@ class BubblewrapProvider:
                 remedy=f"use one of: {', '.join(_RUNTIMES)}",
             )
         packages = package_view(package_entries(spec.packages))
-        return BubblewrapSandbox(self._host(), spec.limits, packages)
+        mounts = mount_view(mount_points(spec.mounts))
+        return BubblewrapSandbox(self._host(), spec.limits, packages, mounts)
 
     def close(self) -> None:
         """Nothing is held between boxes."""
@@ -120,10 +122,16 @@ class BubblewrapProvider:
 class BubblewrapSandbox:
     """See `Sandbox`. The written files are laid down anew for every program."""
 
-    def __init__(self, host: Host, limits: Limits, packages: Sequence[Entry] = ()) -> None:
+    def __init__(
+        self,
+        host: Host,
+        limits: Limits,
+        packages: Sequence[Entry] = (),
+        mounts: Sequence[Entry] = (),
+    ) -> None:
         self._host = host
         self._limits = limits
-        self._packages = mount_options(packages)
+        self._mounts = mount_options([*packages, *mounts])
         self._environment = environment([entry.path for entry in packages])
         self._files: dict[str, bytes] = {}
         self._left: int | None = None  # the last program's work directory
@@ -166,7 +174,7 @@ class BubblewrapSandbox:
         check_arguments(argv, variables)
         self._forget()
         laid_bytes = sum(_on_disk(content) for content in self._files.values())
-        mounts = [*self._packages, *writable_options(limits.disk_bytes, laid_bytes)]
+        mounts = [*self._mounts, *writable_options(limits.disk_bytes, laid_bytes)]
         with ExitStack() as stack:
             cgroup = self._host.cgroup(limits)
             if cgroup is not None:

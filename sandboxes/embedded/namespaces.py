@@ -33,13 +33,14 @@ from sandboxes.embedded.cgroups import CgroupParent
 from sandboxes.embedded.host import BOX_ID, check_kernel, has_other_ids
 from sandboxes.embedded.keeper import Order
 from sandboxes.embedded.place import ProcessPlace
-from sandboxes.embedded.rootfs import Entry, package_view, system_view
+from sandboxes.embedded.rootfs import Entry, mount_view, package_view, system_view
 from sandboxes.embedded.slots import Kind, Slots
 from sandboxes.launcher.bundle import compiled_launcher_files
 from sandboxes.launcher.messages import Ready, Setup
 from sandboxes.launcher.sandbox import LauncherSandbox
 from sandboxes.launcher.slot import Slot
 from sandboxes.layout import environment
+from sandboxes.mounts import mount_points
 from sandboxes.packages import package_entries
 
 # Until the first run says better.
@@ -65,7 +66,11 @@ class _Host:
             SandboxBroken, SandboxUnavailable: there is none to be had.
         """
         order = Order(
-            entries=(*self.entries, *package_view(package_entries(kind.packages))),
+            entries=(
+                *self.entries,
+                *package_view(package_entries(kind.packages)),
+                *mount_view(mount_points(dict(kind.mounts))),
+            ),
             environment=_launcher_environment(kind),
             user=BOX_ID,
             privileged=self.privileged,
@@ -103,6 +108,7 @@ class NamespacesProvider:
         """See `SandboxProvider`."""
         _, slots, _ = self._host()
         package_entries(spec.packages)
+        mount_points(spec.mounts)
         return LauncherSandbox(slots, spec, environment(spec.packages))
 
     def close(self) -> None:

@@ -16,7 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
-from sandboxes.layout import PACKAGES, SHARED_MEMORY, TEMPORARY, TOOLS
+from sandboxes.layout import MOUNTS, PACKAGES, SHARED_MEMORY, TEMPORARY, TOOLS
 
 _LINKS_INTO_USR = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _DEVICES = ("null", "zero", "full", "random", "urandom")
@@ -59,6 +59,17 @@ def package_view(entries: Mapping[str, str]) -> tuple[Entry, ...]:
         return ()
     binds = (Entry(Kind.BIND, f"{PACKAGES}/{name}", path) for name, path in sorted(entries.items()))
     return (Entry(Kind.FOLDER, PACKAGES), *binds)
+
+
+def mount_view(points: Mapping[str, str]) -> tuple[Entry, ...]:
+    """Directories that the box was asked to show.
+
+    Args:
+        points: host paths by their paths in the box, see `mounts`.
+    """
+    if not points:
+        return ()
+    return (Entry(Kind.FOLDER, MOUNTS), *(Entry(Kind.BIND, *point) for point in points.items()))
 
 
 def _system() -> Iterator[Entry]:
@@ -118,4 +129,4 @@ def _is_below_usr(path: str) -> bool:
     return path.startswith("/usr/")
 
 
-__all__ = ["Entry", "Kind", "package_view", "system_view"]
+__all__ = ["Entry", "Kind", "mount_view", "package_view", "system_view"]

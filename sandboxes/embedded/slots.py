@@ -19,10 +19,13 @@ _MOST_IDLE = 8
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What tells slots apart: what their programs can import, and what has been already."""
+    """What tells slots apart: what their programs can import, what has been already, and which
+    directories of the host they see.
+    """
 
     packages: tuple[str, ...]
     preload: tuple[str, ...]
+    mounts: tuple[tuple[str, str], ...] = ()
 
 
 class Slots:
@@ -49,7 +52,7 @@ class Slots:
 
     def lease(self, spec: SandboxSpec, limits: Limits, laid_bytes: int) -> Slot:
         """See `SlotPool`."""
-        kind = Kind(spec.packages, spec.preload)
+        kind = Kind(spec.packages, spec.preload, tuple(sorted(spec.mounts.items())))
         slot = self._take(kind) or self._new(kind)
         if kind in self._reserved and not self._idle[kind]:
             self._later(lambda: self._reserve(kind))

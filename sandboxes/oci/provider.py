@@ -22,6 +22,7 @@ from sandboxes.base import (
 )
 from sandboxes.launcher.sandbox import LauncherSandbox
 from sandboxes.layout import environment
+from sandboxes.mounts import refuse_mounts
 from sandboxes.oci.host import Host
 from sandboxes.oci.stock import usual_bound
 
@@ -74,6 +75,7 @@ class OciProvider:
             raise SandboxUnavailable(
                 f"no {spec.runtime} in containers", remedy=f"use one of: {', '.join(_RUNTIMES)}"
             )
+        refuse_mounts(spec, self.name)
         return LauncherSandbox(self._open().stock, spec, environment(spec.packages))
 
     def close(self) -> None:
