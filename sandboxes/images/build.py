@@ -125,7 +125,7 @@ def is_needed(engine: Engine | None, order: Order, *, export: bool) -> bool:
         ImageError: there is no such runtime, or the engine went away.
     """
     tag = recipe(order.runtime).tag
-    stamps = [Stamp.of_labels(engine.labels(tag) or {})] if engine else []
+    stamps = [engine.stamp(tag)] if engine else []
     if export:
         stamps.append(read_stamp(cache_folder() / order.runtime))
     needed = {*order.packages}
@@ -172,7 +172,8 @@ def _by_debootstrap(engine: Engine, order: Order, chosen: Recipe, say: Say) -> S
             debootstrap(suite, order.mirror or base().mirror, root, say)
             _import(engine, root, image, {}, "0:0")
         identity = engine.identity(image)
-    stamp = Stamp.new(chosen.offers, order.packages, Way.DEBOOTSTRAP, f"{suite} {identity}")
+    made_of = f"Debian {suite}, {identity}"
+    stamp = Stamp.new(chosen.offers, order.packages, Way.DEBOOTSTRAP, made_of)
     return _on_top(engine, image, chosen.packages, chosen, stamp, say)
 
 

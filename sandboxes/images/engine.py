@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from sandboxes.images.contents import LABEL
+from sandboxes.images.contents import LABEL, Stamp
 from sandboxes.images.errors import ImageError
 from sandboxes.layout import ENVIRONMENT
 
@@ -32,10 +32,10 @@ class Engine:
         self._client = client
         self._api = client.api
 
-    def labels(self, image: str) -> Mapping[str, str] | None:
-        """An image's labels; None if there is no such image here."""
+    def stamp(self, image: str) -> Stamp | None:
+        """What an image's labels say; None if it isn't here or none of ours."""
         found = self._inspect(image)
-        return None if found is None else found["Config"]["Labels"] or {}
+        return None if found is None else Stamp.of_labels(found["Config"]["Labels"] or {})
 
     def identity(self, image: str) -> str | None:
         """The image by the digest of its registry, else by its own; None if it isn't here."""
@@ -125,16 +125,17 @@ class Engine:
             finally:
                 container.remove()
 
-    def remove(self, image: str) -> None:
-        """Removes an image. None there is as good.
+    def remove(self, image: str) -> bool:
+        """Removes an image; False if it wasn't here.
 
         Raises:
             ImageError: a container uses it.
         """
-        from docker.errors import ImageNotFound
-
-        with _faults(f"{image} can't be removed"), suppress(ImageNotFound):
+        if self._inspect(image) is None:
+            return False
+        with _faults(f"{image} can't be removed"):
             self._client.images.remove(image)
+        return True
 
     def remove_replaced(self) -> int:
         """Removes our images that have lost their name to newer ones; says how many.

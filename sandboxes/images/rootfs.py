@@ -11,7 +11,7 @@ import secrets
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sandboxes.base import SandboxUnavailable
@@ -96,14 +96,48 @@ def unpack(tar: Iterable[bytes], folder: Path) -> None:
         raise ImageError(f"{folder} can't be filled: {said.decode(errors='replace').strip()}")
 
 
-def unused() -> list[Path]:
-    """Unpacked images that no link names any more."""
+def remove_replaced() -> int:
+    """Removes unpacked images that newer ones have replaced and no box runs from; says how many."""
+    used = {entry.resolve() for entry in _entries() if entry.is_symlink()}
+    return _remove([e for e in _entries() if not e.is_symlink() and e.resolve() not in used])
+
+
+def remove_all() -> int:
+    """Removes every unpacked image that no box runs from; says how many."""
+    for entry in _entries():
+        if entry.is_symlink():
+            entry.unlink()
+    return remove_replaced()
+
+
+def _entries() -> list[Path]:
     cache = cache_folder()
-    if not cache.is_dir():
-        return []
-    entries = list(cache.iterdir())
-    used = {entry.resolve() for entry in entries if entry.is_symlink()}
-    return [e for e in entries if e.is_dir() and not e.is_symlink() and e.resolve() not in used]
+    return list(cache.iterdir()) if cache.is_dir() else []
 
 
-__all__ = ["cache_folder", "new_rootfs", "read_stamp", "rootfs", "unpack", "unused"]
+def _remove(folders: Iterable[Path]) -> int:
+    mounts = _mounts_of_all()
+    unused = [folder for folder in folders if folder.name not in mounts]
+    for folder in unused:
+        shutil.rmtree(folder, ignore_errors=True)
+    return len(unused)
+
+
+def _mounts_of_all() -> str:
+    """What every process has mounted: a root file system is named there while a box has it."""
+    mounts: list[str] = []
+    for path in Path("/proc").glob("[0-9]*/mountinfo"):
+        with suppress(OSError):  # it ended, or is another user's
+            mounts.append(path.read_text(errors="replace"))
+    return "".join(mounts)
+
+
+__all__ = [
+    "cache_folder",
+    "new_rootfs",
+    "read_stamp",
+    "remove_all",
+    "remove_replaced",
+    "rootfs",
+    "unpack",
+]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 from sandboxes.base import Finding, Probe, SandboxUnavailable
 from sandboxes.registry import open_provider
 from verifier_server.checkers.registry import Registry
@@ -11,7 +13,8 @@ from verifier_server.schemas import CheckerInfo
 def probe_sandbox(name: str) -> Probe:
     """What the provider of that name finds here; unavailable where it can't even be opened."""
     try:
-        return open_provider(name).probe()
+        with closing(open_provider(name)) as provider:
+            return provider.probe()
     except SandboxUnavailable as error:
         finding = Finding(what="provider", ok=False, detail=error.args[0], remedy=error.remedy)
         return Probe(name, available=False, isolation="", findings=(finding,))

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from verifier_server.cli.sandbox import build
+from verifier_server.cli.sandbox import bench, build, cleanup, conformance, doctor, shell
 from verifier_server.errors import ConfigError
 
 
@@ -29,3 +29,8 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 app.command("build")(build.build)
+app.command("doctor")(doctor.doctor)
+app.command("check")(conformance.check)
+app.command("bench")(bench.bench)
+app.command("shell")(shell.shell)
+app.command("cleanup")(cleanup.cleanup)

@@ -106,9 +106,9 @@ def _build_all(
 
     from sandboxes.base import SandboxError
 
-    table = Table("runtime", "from", "offers", "seconds", box=None)
-    table.add_column("made of", overflow="fold")
-    table.add_column("where", overflow="fold")
+    table = Table(box=None)
+    for heading in ("runtime", "from", "offers", "seconds", "made of", "where"):
+        table.add_column(heading, overflow="fold")
     failures: list[tuple[str, SandboxError]] = []
     for order in orders:
         started = time.monotonic()
