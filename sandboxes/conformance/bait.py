@@ -26,6 +26,11 @@ _USUAL_VARIABLES = {
     "PYTHONDONTWRITEBYTECODE",
     "PYTHONHASHSEED",
 }
+# A box made of an image may well have some of its own.
+_PRIVATE = (
+    *("/etc/shadow", "/etc/passwd", "/etc/group", "/etc/ssh", "/etc/machine-id", "/root", "/home"),
+    *("/var/lib", "/var/log", "/var/run/docker.sock", "/run", "/boot", "/srv", "/opt"),
+)
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108
 
 
@@ -43,10 +48,17 @@ def lay_bait() -> Iterator[Mapping[str, object]]:
             "port6": _port6(stack),
             "abstract": abstract,
             "secrets": [*_secret_files(stack), str(Path(__file__).resolve())],
+            "files": _identities(),
             "environment": sorted({*os.environ} - _USUAL_VARIABLES),
             "pid": os.getpid(),
             "name": platform.node(),
         }
+
+
+def _identities() -> dict[str, list[int]]:
+    """Device and inode of files that are the host's business, by path."""
+    paths = filter(os.path.exists, _PRIVATE)
+    return {path: [stat.st_dev, stat.st_ino] for path in paths for stat in [os.stat(path)]}
 
 
 def _port6(stack: ExitStack) -> int | None:
