@@ -108,9 +108,12 @@ def _numeral(tokens: list[Token]) -> Value | None:
     base, digits = _base_of(tokens)
     if base is None:
         return None
+    is_negative = digits[0].text == "-"
+    digits = digits[is_negative:]
     if [t.text for t in digits[:1]] == ["("] and digits[-1].text == ")":
         digits = digits[1:-1]
-    return numeral_reading(digits, base)
+    numeral = numeral_reading(digits, base)
+    return BaseNumeral(f"-{numeral.digits}", base) if numeral and is_negative else numeral
 
 
 def numeral_reading(digits: list[Token], base: int) -> BaseNumeral | None:

@@ -153,14 +153,14 @@ def _sub_expression(parser: Parser, tokens: list[Token]) -> Expr:
 
 
 def _iterated(parser: Parser, kind: str) -> Expr:
-    if not parser.take_sign("_") or not parser.sees_open("{"):
+    if not parser.take_sign("_") or not parser.sees_open("{", "("):
         raise Unsupported(f"has a {kind} without its range")
-    parser.take()
+    closing = "}" if parser.take().text == "{" else ")"
     variable = parser.take()
     if variable.kind is not Kind.NAME or not parser.take_sign("="):
         raise Unsupported(f"has a {kind} over something else than a range")
     low = parser.sum()
-    parser.close("}")
+    parser.close(closing)
     if not parser.take_sign("^"):
         raise Unsupported(f"has a {kind} without an end")
     high = _bound(parser)

@@ -55,6 +55,8 @@ _SCAN = re.compile(
 )
 # What is white on white is hidden, and no answer.
 _COLOUR = re.compile(r"\s{0,9}\{(?!(?i:white|transparent|none))[A-Za-z]{1,30}\}")
+_PREFIXED = re.compile(r"([xX](?=[0-9a-fA-F])|[bB](?=[01])|[oO](?=[0-7]))([0-9a-fA-F]+)(?!\w)")
+_PREFIXES = {"x": "16", "b": "2", "o": "8"}  # of numerals like 0x1F
 _EXPONENT = re.compile(r"[eE][+-]?\d+(?![\d.])")
 _BARE_DOLLAR = re.compile(r"(?<!\\)\$")
 _SEPARATOR = re.compile(r"\{,\}|\\[,! ]|,\\! ?|,| ")
@@ -63,6 +65,7 @@ _SIGN_OF = {"**": "^", "==": "=", "->": "to", "=>": "implies"}
 _PAIRS = {")": "(", "]": "[", "}": "{", r"\}": r"\{", "|>": "<|", "rfloor": "lfloor"}
 _PAIRS |= {"rceil": "lceil"}
 _OPENERS = frozenset(_PAIRS.values())
+_TYPED_SUMS = frozenset({"sum", "prod"})  # sum_(k=1)^n
 _TYPED_CONSTANTS = {"pi": "pi", "Pi": "pi", "PI": "pi", "infty": "infty", "theta": "theta"}
 _TYPED_CONSTANTS |= {name: name for name in ("alpha", "beta", "gamma", "lambda", "phi", "omega")}
 _TYPED_CONSTANTS |= {"sigma": "sigma", "delta": "delta", "oo": "infty", "inf": "infty"}
@@ -146,6 +149,13 @@ class _Tokenizer:
         self.spaced = True
 
     def _number(self, raw: str) -> None:
+        if raw == "0" and (prefixed := _PREFIXED.match(self.text, self.at)):
+            self.at = prefixed.end()
+            digits, base = prefixed.group(2), _PREFIXES[prefixed.group(1).lower()]
+            self._emit(Kind.NUMBER if digits.isdigit() else Kind.WORD, digits)
+            self._emit(Kind.SIGN, "_")
+            self._emit(Kind.NUMBER, base)
+            return
         exponent = _EXPONENT.match(self.text, self.at)
         tail = ""
         if exponent and not self.text_depths:
@@ -227,6 +237,8 @@ class _Tokenizer:
             self._emit(Kind.FUNCTION, lexicon.FUNCTIONS[raw])
         elif self.text_depths:
             self._emit(Kind.NAME if raw in ("e", "i") else Kind.TEXT, raw)
+        elif raw in _TYPED_SUMS and self.text.startswith("_", self.at):
+            self._emit(Kind.STRUCTURE, raw)
         elif raw in _TYPED_CONSTANTS:
             self._emit(Kind.NAME, _TYPED_CONSTANTS[raw])
         else:
