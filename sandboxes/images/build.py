@@ -17,6 +17,7 @@ from enum import StrEnum
 from importlib.resources import files
 from pathlib import Path
 
+from sandboxes.base import SandboxError
 from sandboxes.images import host
 from sandboxes.images.contents import FINISH, Stamp, contents
 from sandboxes.images.debian import debootstrap
@@ -68,19 +69,16 @@ def build_image(engine: Engine, order: Order, say: Say) -> Stamp:
         say: told what goes on.
 
     Raises:
-        ImageError: it can't be made; says why for each way, and the remedy.
+        SandboxError: it can't be made; says why for each way, and the remedy.
     """
     chosen = recipe(order.runtime)
     closed: list[WayClosed] = []
     for way in _ways(order):
         try:
-            stamp = _TAKE[way](engine, order, chosen, say)
+            return _TAKE[way](engine, order, chosen, say)
         except WayClosed as error:
             say(f"not by {way}: {error}")
             closed.append(error)
-        else:
-            engine.remove_replaced()
-            return stamp
     if len(closed) == 1:
         raise closed[0]
     remedies = "; or ".join(dict.fromkeys(error.remedy for error in closed if error.remedy))
@@ -92,10 +90,10 @@ def export_image(engine: Engine, runtime: str) -> Path:
     """Unpacks an image that is there, for boxes that no engine makes.
 
     Raises:
-        ImageError: there is no such image, or no space for it.
+        SandboxError: there is no such image, or no space for it.
     """
-    with new_rootfs(runtime) as folder, engine.exported(recipe(runtime).tag) as tar:
-        unpack(tar, folder)
+    with new_rootfs(runtime) as folder:
+        unpack(engine.export(recipe(runtime).tag), folder)
     return folder
 
 
@@ -122,7 +120,7 @@ def is_needed(engine: Engine | None, order: Order, *, export: bool) -> bool:
         export: whether the unpacked image is looked at, too.
 
     Raises:
-        ImageError: there is no such runtime, or the engine went away.
+        SandboxError: there is no such runtime, or the engine went away.
     """
     tag = recipe(order.runtime).tag
     stamps = [engine.stamp(tag)] if engine else []
@@ -144,9 +142,9 @@ def _by_registry(engine: Engine, order: Order, chosen: Recipe, say: Say) -> Stam
         say(f"pulling {image}")
         try:
             engine.pull(image)
-        except ImageError as error:
+        except SandboxError as error:
             remedy = "let the engine reach Docker Hub, or name an image with --base"
-            raise WayClosed(str(error), remedy=remedy) from error
+            raise WayClosed(error.args[0], remedy=remedy) from error
     stamp = Stamp.new(chosen.offers, order.packages, Way.REGISTRY, image)
     return _on_top(engine, image, chosen.packages, chosen, stamp, say)
 

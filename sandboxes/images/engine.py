@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import io
+import re
 import tarfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from sandboxes.docker.engine import require_sdk
+from sandboxes.docker.faults import typed
 from sandboxes.images.contents import LABEL, Stamp
 from sandboxes.images.errors import ImageError
 from sandboxes.layout import ENVIRONMENT
@@ -19,10 +22,7 @@ Say = Callable[[str], None]
 # Of one answer; a layer is unpacked without a word.
 _PATIENCE_S = 600
 _SHOWN_LINES = 12
-
-
-class EngineAbsent(ImageError):
-    """No engine answers, or the SDK isn't there."""
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Engine:
@@ -48,21 +48,21 @@ class Engine:
         """Fetches an image by name and digest.
 
         Raises:
-            ImageError: it can't be had.
+            SandboxError: it can't be had.
         """
-        with _faults(f"{image} can't be pulled"):
+        with typed(f"pulling {image}"):
             self._client.images.pull(image)
 
     def import_tar(self, tar: str, tag: str, labels: Mapping[str, str], *, user: str) -> None:
         """Makes an image of a root file system, packed in a file.
 
         Raises:
-            ImageError: the engine refuses it.
+            SandboxError: the engine refuses it.
         """
         repository, _, version = tag.partition(":")
         changes = [f'LABEL "{name}"="{value}"' for name, value in labels.items()]
         changes += [f"USER {user}", f"ENV PATH={ENVIRONMENT['PATH']}"]
-        with _faults(f"{tag} can't be imported"):
+        with typed(f"importing {tag}"):
             answer = self._api.import_image_from_file(
                 tar, repository=repository, tag=version, changes=changes
             )
@@ -87,10 +87,10 @@ class Engine:
             say: told each line of output.
 
         Raises:
-            ImageError: it can't be built; says what the build said last.
+            SandboxError: it can't be built; says what the build said last.
         """
         said: list[str] = []
-        with _faults(f"{tag} can't be built"):
+        with typed(f"building {tag}"):
             lines = self._api.build(
                 fileobj=_packed(context),
                 custom_context=True,
@@ -109,19 +109,19 @@ class Engine:
                     said.append(text)
                     say(text)
                 if "error" in line:
-                    raise ImageError(f"{tag} can't be built: " + "\n".join(said[-_SHOWN_LINES:]))
+                    last = _COLOURS.sub("", "\n".join(said[-_SHOWN_LINES:]))
+                    raise ImageError(f"{tag} can't be built: {last}")
 
-    @contextmanager
-    def exported(self, image: str) -> Iterator[Iterable[bytes]]:
+    def export(self, image: str) -> Iterator[bytes]:
         """An image's files as a tar, in pieces.
 
         Raises:
-            ImageError: there is no such image, or the engine went away.
+            SandboxError: there is no such image, or the engine went away.
         """
-        with _faults(f"{image} can't be exported"):
+        with typed(f"exporting {image}"):
             container = self._client.containers.create(image, ["-"], network_mode="none")
             try:
-                yield container.export()
+                yield from container.export()
             finally:
                 container.remove()
 
@@ -129,11 +129,11 @@ class Engine:
         """Removes an image; False if it wasn't here.
 
         Raises:
-            ImageError: a container uses it.
+            SandboxError: a container uses it.
         """
         if self._inspect(image) is None:
             return False
-        with _faults(f"{image} can't be removed"):
+        with typed(f"removing {image}"):
             self._client.images.remove(image)
         return True
 
@@ -141,26 +141,22 @@ class Engine:
         """Removes our images that have lost their name to newer ones; says how many.
 
         Raises:
-            ImageError: the engine went away.
+            SandboxError: the engine went away.
         """
         from docker.errors import APIError
 
         removed = 0
-        with _faults("replaced images can't be removed"):
+        with typed("removing replaced images"):
             for image in self._client.images.list(filters={"dangling": True, "label": LABEL}):
                 with suppress(APIError):  # a box runs from it
                     self._client.images.remove(image.id)
                     removed += 1
         return removed
 
-    def close(self) -> None:
-        """Closes the connections."""
-        self._client.close()
-
     def _inspect(self, image: str) -> dict[str, Any] | None:
         from docker.errors import ImageNotFound
 
-        with _faults(f"{image} can't be looked up"):
+        with typed(f"looking at {image}"):
             try:
                 found: dict[str, Any] = self._api.inspect_image(image)
             except ImageNotFound:
@@ -173,41 +169,17 @@ def open_engine() -> Iterator[Engine]:
     """The engine that DOCKER_HOST names, or the one at its usual socket.
 
     Raises:
-        EngineAbsent: there is none.
+        SandboxUnavailable: there is none, or the SDK isn't installed.
     """
-    try:
-        import docker
-    except ImportError as error:
-        raise EngineAbsent(
-            "the Docker SDK is not installed", remedy="pip install 'answerkey[docker]'"
-        ) from error
-    try:
+    require_sdk()
+    import docker
+
+    with typed("looking for a container engine"):
         client = docker.from_env(timeout=_PATIENCE_S)
-    except docker.errors.DockerException as error:
-        raise EngineAbsent(
-            f"no container engine answers: {error}",
-            remedy="start Docker, or name its address in DOCKER_HOST",
-        ) from error
-    engine = Engine(client)
     try:
-        with _faults("no container engine answers"):
-            client.ping()
-        yield engine
+        yield Engine(client)
     finally:
-        engine.close()
-
-
-@contextmanager
-def _faults(what: str) -> Iterator[None]:
-    """Names what the SDK raises."""
-    from docker.errors import DockerException
-    from requests.exceptions import RequestException
-
-    try:
-        yield
-    except (DockerException, RequestException) as error:
-        explanation = getattr(error, "explanation", None) or error
-        raise ImageError(f"{what}: {explanation}") from error
+        client.close()
 
 
 def _packed(files: Iterable[tuple[str, bytes]]) -> io.BytesIO:
@@ -222,4 +194,4 @@ def _packed(files: Iterable[tuple[str, bytes]]) -> io.BytesIO:
     return packed
 
 
-__all__ = ["Engine", "EngineAbsent", "Say", "open_engine"]
+__all__ = ["Engine", "Say", "open_engine"]

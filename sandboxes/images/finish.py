@@ -38,9 +38,10 @@ def main(root: Path) -> None:
 def _name_interpreter(root: Path) -> None:
     tools = root / _BOX / "bin"
     tools.mkdir(parents=True, exist_ok=True)
+    interpreter = os.path.realpath(sys.executable)  # maybe by the name that is replaced here
     for name in ("python3", "python"):
         (tools / name).unlink(missing_ok=True)
-        (tools / name).symlink_to(os.path.realpath(sys.executable))
+        (tools / name).symlink_to(interpreter)
 
 
 def _add_user(root: Path) -> None:

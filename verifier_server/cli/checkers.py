@@ -87,8 +87,11 @@ def self_test(
     all_failures: list[str] = []
     for each in [name] if name else registry.names():
         try:
-            failures = _failures(runtime, registry.get(each))
-            count = len(registry.get(each).examples)
+            checker = registry.get(each)
+            if why := checker.unavailable():
+                table.add_row(each, "0", Text(f"unavailable: {why}", "yellow"))
+                continue
+            failures, count = _failures(runtime, checker), len(checker.examples)
         except BrokenChecker as error:
             failures, count = [str(error)], 0
         passed = Text(f"{max(0, count - len(failures))}", "red" if failures else "green")

@@ -115,7 +115,8 @@ def _checker(info: CheckerInfo) -> Check:
     if info.status != "ok":
         detail = f"{info.status}: {(info.needs.strip().splitlines() or [''])[-1]}"
     remedy = f"run `verifier-server checkers show {info.name}`"
-    return Check("checkers", info.name, info.status == "ok", detail, remedy)
+    required = info.status != "unavailable"
+    return Check("checkers", info.name, info.status == "ok", detail, remedy, required)
 
 
 def _print(checks: list[Check], settings: dict[str, Any], ok: bool) -> None:

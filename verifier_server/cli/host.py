@@ -26,7 +26,7 @@ def describe_checkers(registry: Registry, sandbox: Probe) -> list[CheckerInfo]:
 
 
 def _describe(info: CheckerInfo, sandbox: Probe) -> CheckerInfo:
-    if info.status != "ok" or info.resource != "sandbox" or sandbox.available:
+    if info.status != "ok" or info.resource == "cpu" or sandbox.available:
         return info
     failed = next((f for f in sandbox.findings if not f.ok), None)
     reason = f"{failed.what}: {failed.detail}; {failed.remedy}" if failed else "see doctor"

@@ -71,8 +71,9 @@ def build(
 
     Exits with 1 if one can't be made.
     """
+    from sandboxes.base import SandboxUnavailable
     from sandboxes.images.build import Order, Way, is_needed
-    from sandboxes.images.engine import EngineAbsent, open_engine
+    from sandboxes.images.engine import open_engine
     from sandboxes.images.recipes import recipe
     from sandboxes.images.recipes import runtimes as known
     from verifier_server.checkers.code.pytest_mode import PACKAGES
@@ -86,7 +87,7 @@ def build(
         engine: Engine | None = None
         try:
             engine = stack.enter_context(open_engine())
-        except EngineAbsent:
+        except SandboxUnavailable:
             if not export:
                 raise
         if if_needed:

@@ -49,7 +49,8 @@ def _sweep() -> Iterator[tuple[str, str]]:
 
 
 def _remove_images(*, everything: bool) -> Iterator[tuple[str, str]]:
-    from sandboxes.images.engine import EngineAbsent, open_engine
+    from sandboxes.base import SandboxUnavailable
+    from sandboxes.images.engine import open_engine
     from sandboxes.images.recipes import recipe, runtimes
     from sandboxes.images.rootfs import remove_all, remove_replaced
 
@@ -60,7 +61,7 @@ def _remove_images(*, everything: bool) -> Iterator[tuple[str, str]]:
                     if engine.remove(tag):
                         yield tag, "removed"
             yield "replaced images", f"{engine.remove_replaced()} removed"
-    except EngineAbsent as error:
+    except SandboxUnavailable as error:
         yield "images", f"not looked for: {error.args[0]}"
     removed = remove_all() if everything else remove_replaced()
     yield "unpacked images", f"{removed} removed"

@@ -88,8 +88,8 @@ def _print(probes: Sequence[Probe], images: Sequence[Image]) -> None:
 
 def _images() -> Iterator[Image]:
     """Those of the engine, if one answers, and the unpacked ones."""
+    from sandboxes.base import SandboxError
     from sandboxes.images.engine import open_engine
-    from sandboxes.images.errors import ImageError
     from sandboxes.images.recipes import recipe, runtimes
     from sandboxes.images.rootfs import cache_folder, read_stamp
 
@@ -98,7 +98,7 @@ def _images() -> Iterator[Image]:
             for runtime in runtimes():
                 tag = recipe(runtime).tag
                 yield from _image(tag, engine.stamp(tag))
-    except ImageError:
+    except SandboxError:
         pass  # the levels that need an engine say what is wrong with it
     for runtime in runtimes():
         folder = cache_folder() / runtime
