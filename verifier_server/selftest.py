@@ -6,7 +6,7 @@ is an endpoint to be polled, not only a test.
 
 from __future__ import annotations
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from verifier_server.checkers.registry import Registry
 from verifier_server.errors import BrokenChecker
@@ -30,14 +30,23 @@ class SelfTestReport(BaseModel):
     ok: bool
     examples: int
     failed: list[FailedExample]
+    unavailable: dict[str, str] = Field(
+        default_factory=dict, description="checkers that can't judge on this host, and why"
+    )
 
 
 async def self_test(registry: Registry, service: ScoringService) -> SelfTestReport:
-    """Judges all examples of all checkers. A broken checker counts as one failure."""
-    examples, failed = [], []
+    """Judges all examples of all checkers. A broken checker counts as one failure; those that
+    lack something on this host are named, and judge nothing.
+    """
+    examples, failed, unavailable = [], [], {}
     for name in registry.names():
         try:
-            examples += [(name, example) for example in registry.get(name).examples]
+            checker = registry.get(name)
+            if why := checker.unavailable():
+                unavailable[name] = why
+            else:
+                examples += [(name, example) for example in checker.examples]
         except BrokenChecker as error:
             failed.append(FailedExample(checker=name, completion="", expected=str(error)))
     verdicts = await service.score(
@@ -65,4 +74,6 @@ async def self_test(registry: Registry, service: ScoringService) -> SelfTestRepo
                     verdict=verdict,
                 )
             )
-    return SelfTestReport(ok=not failed, examples=len(examples), failed=failed)
+    return SelfTestReport(
+        ok=not failed, examples=len(examples), failed=failed, unavailable=unavailable
+    )

@@ -105,7 +105,8 @@ class ScoringService:
             return replace(plan, settled=Judgement.unscored(Outcome.CHECKER_ERROR, str(error)))
         completion, prompt = item.completion_text, item.prompt_text
         try:
-            hash_ = request_hash(item.checker, checker.version, completion, item.params, prompt)
+            judge = f"{checker.version} {checker.identity()}".rstrip()
+            hash_ = request_hash(item.checker, judge, completion, item.params, prompt)
         except RecursionError:
             nested = "the params are nested too deeply"
             return replace(plan, settled=Judgement.unscored(Outcome.BAD_REFERENCE, nested))
@@ -131,6 +132,7 @@ class ScoringService:
             explanation=judgement.explanation,
             components=dict(judgement.components),
             cases=list(judgement.cases),
+            evidence=dict(judgement.evidence),
             usage=Usage(
                 queue_s=judged.queue_s,
                 run_s=judged.run_s,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 
 class Outcome(StrEnum):
@@ -126,6 +126,7 @@ class Judgement:
     cpu_s: float | None = None
     memory_bytes: int | None = None
     tampering: Sequence[Tampering] = ()
+    evidence: Mapping[str, JsonValue] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.outcome.fits(self.score):
@@ -173,6 +174,9 @@ class Verdict(BaseModel):
     explanation: str = ""
     components: dict[str, float | None] = {}
     cases: list[Case] = []
+    evidence: dict[str, JsonValue] = Field(
+        {}, description="what a checker found on its way, by its own names (`lean`)"
+    )
     usage: Usage = Usage()
     isolation: str = "none"
     cached: bool = False

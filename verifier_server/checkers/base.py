@@ -90,6 +90,14 @@ class Checker(ABC, Generic[P]):
         """Seconds an item with these params may take (a code item with many tests)."""
         return self.time_limit_s
 
+    def identity(self) -> str:
+        """What verdicts depend on beside the version, such as a tool chain; part of the hash."""
+        return ""
+
+    def unavailable(self) -> str:
+        """Why it can judge nothing on this host, and the remedy; empty where it can."""
+        return ""
+
     def prepare(self, params: P) -> None:
         """Looks at the reference alone, before any completion.
 

@@ -60,8 +60,11 @@ class Registry:
             checker = self.get(name)
         except BrokenChecker as error:
             return CheckerInfo(name=name, status="broken", needs=error.trace)
+        needs = checker.unavailable()
         return CheckerInfo(
             name=name,
+            status="unavailable" if needs else "ok",
+            needs=needs,
             version=checker.version,
             summary=(type(checker).__doc__ or "").strip().partition("\n")[0],
             resource=checker.resource,

@@ -53,6 +53,7 @@ def judgement_to_wire(judgement: Judgement) -> dict[str, Any]:
     return wire | {
         "components": dict(judgement.components),
         "cases": [case.model_dump() for case in judgement.cases],
+        "evidence": dict(judgement.evidence),
     }
 
 
