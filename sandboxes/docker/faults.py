@@ -41,7 +41,7 @@ class ImageMissing(SandboxUnavailable):
 
 
 class ContainerGone(SandboxBroken):
-    """There is no such container any more."""
+    """There is no such container any more, or it is being removed."""
 
 
 @contextlib.contextmanager
@@ -71,6 +71,8 @@ def typed(doing: str) -> Iterator[None]:
     except docker.errors.NotFound as error:
         raise ContainerGone(f"{doing}: {error.explanation}") from error
     except docker.errors.APIError as error:
+        if "is already in progress" in str(error.explanation):
+            raise ContainerGone(f"{doing}: {error.explanation}") from error
         raise _explained(doing, str(error.explanation or error)) from error
     except requests.exceptions.Timeout as error:
         raise SandboxBroken(

@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass, field
 from functools import partial
 
-from sandboxes.base import MIB, Limits, SandboxBroken, SandboxSpec
+from sandboxes.base import Limits, SandboxBroken, SandboxSpec
 from sandboxes.docker.crew import Crew
 from sandboxes.docker.images import Images
 from sandboxes.docker.labels import Household
@@ -27,8 +27,6 @@ _CHORE_S = 5.0
 _SWEEP_S = 60.0
 _IDLE_S = 60.0
 _CLOSE_S = 60.0
-# Room for files on top of `disk_bytes`, in steps, so that most boxes are of one kind.
-_LAID_BYTES = 2 * MIB
 
 
 @dataclass(slots=True)
@@ -140,8 +138,7 @@ class Pool:
 
     def _order(self, spec: SandboxSpec, limits: Limits, laid_bytes: int) -> Order:
         image = self._parts.images.find(spec)
-        room = -(-(laid_bytes + 1) // _LAID_BYTES) * _LAID_BYTES
-        return self._parts.kind.order(image, limits, limits.disk_bytes + room, laid_bytes)
+        return self._parts.kind.order(image, spec, limits, laid_bytes)
 
     def _stock(self, order: Order, limits: Limits) -> _Stock:
         if order not in self._stocks:

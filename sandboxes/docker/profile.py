@@ -143,7 +143,8 @@ class Profile:
         # Inodes take memory, too: one for each page.
         inodes = max(_FEWEST_INODES, self.disk_bytes // _PAGE_BYTES)
         size = f"size={self.disk_bytes},nr_inodes={inodes}"
-        return f"{size},mode=1777,nosuid,nodev,{programs}"
+        # Not by its mode alone: runc gives a mount the mode of what it covers in the image.
+        return f"{size},uid={BOX_ID},gid={BOX_ID},mode=1777,nosuid,nodev,{programs}"
 
 
 def _ulimit(name: str, value: int) -> dict[str, Any]:

@@ -28,7 +28,6 @@ from sandboxes.docker.nets import Nets
 from sandboxes.docker.pool import Parts, Pool
 from sandboxes.docker.runtimes import runtime_named
 from sandboxes.docker.slots import Kind, SlotMaker
-from sandboxes.launcher.messages import Setup
 from sandboxes.launcher.sandbox import LauncherSandbox
 from sandboxes.layout import ENVIRONMENT, PACKAGES
 from sandboxes.mounts import refuse_mounts
@@ -116,8 +115,14 @@ class DockerProvider:
                 f"{self._runtime_name} makes no namespaces that hold anything",
                 remedy="use it with the provider `container`",
             )
-        setup = Setup(self._namespaces, runtime.meter(about.cgroup_version))
-        kind = Kind(self.isolation, self._runtime_name, runtime, setup, self._launcher_pids)
+        kind = Kind(
+            self.isolation,
+            self._runtime_name,
+            runtime,
+            self._namespaces,
+            runtime.meter(about.cgroup_version),
+            self._launcher_pids,
+        )
         household = Household(engine)
         household.sweep()
         shared = self._namespaces or runtime.own_kernel

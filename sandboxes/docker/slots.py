@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sandboxes.base import (
@@ -13,6 +14,7 @@ from sandboxes.base import (
     Limits,
     LimitUnsupported,
     SandboxError,
+    SandboxSpec,
 )
 from sandboxes.docker.channel import AttachChannel
 from sandboxes.docker.engine import Engine
@@ -28,6 +30,9 @@ _COMMAND = ("python3", "-I", LAUNCHER)
 _VARIABLES = {name: ENVIRONMENT[name] for name in ("PATH", "LANG", "PYTHONDONTWRITEBYTECODE")}
 # What a launcher is thought to hold, until the first of a kind has said.
 _LAUNCHER_BYTES = 64 * MIB
+# Room for files on top of `disk_bytes`, in steps, so that most boxes are of one kind.
+_LAID_BYTES = 2 * MIB
+_SLOT_DISK_BYTES = MIB
 # For dying after the stream has ended.
 _DEATH_S = 10.0
 
@@ -39,11 +44,13 @@ class Order:
     Attributes:
         image: id of its image.
         disk_bytes: of each of its tmpfs.
+        preload: modules of its warm interpreter.
         resources: where the runtime can't change them, else None.
     """
 
     image: str
     disk_bytes: int
+    preload: tuple[str, ...]
     resources: Resources | None
 
 
@@ -55,22 +62,26 @@ class Kind:
         isolation: for the verdict.
         runtime_name: as the engine knows it.
         runtime: what that is like.
-        setup: the launcher's first request.
+        namespaces: whether launchers make them, see `Setup`.
+        meter: see `Setup`.
         launcher_pids: processes that a launcher needs beside the program's.
     """
 
     isolation: str
     runtime_name: str
     runtime: Runtime
-    setup: Setup
+    namespaces: bool
+    meter: Mapping[str, str | int]
     launcher_pids: int
 
-    def order(self, image: str, limits: Limits, disk_bytes: int, laid_bytes: int) -> Order:
+    def order(self, image: str, spec: SandboxSpec, limits: Limits, laid_bytes: int) -> Order:
         """For a program with these limits, into whose box so much is written."""
-        if self.runtime.updates:
-            return Order(image, disk_bytes, None)
-        launcher_bytes = _LAUNCHER_BYTES + 2 * laid_bytes
-        return Order(image, disk_bytes, self.resources(limits, launcher_bytes))
+        # Whoever makes namespaces makes the file system in them, too.
+        disk_bytes = _SLOT_DISK_BYTES if self.namespaces else limits.disk_bytes + _room(laid_bytes)
+        resources = None
+        if not self.runtime.updates:
+            resources = self.resources(limits, _LAUNCHER_BYTES + 2 * _room(laid_bytes))
+        return Order(image, disk_bytes, spec.preload, resources)
 
     def resources(self, limits: Limits, launcher_bytes: int = _LAUNCHER_BYTES) -> Resources:
         """For a program with these limits."""
@@ -175,7 +186,7 @@ class SlotMaker:
             kind.runtime_name,
             order.resources or resources,
             order.disk_bytes,
-            slot=kind.setup.namespaces,
+            slot=kind.namespaces,
         )
         if net is not None:
             profile = profile.joining(net.name)
@@ -193,9 +204,15 @@ class SlotMaker:
             channel.close()
             place.destroy()
             raise
-        slot = ContainerSlot(place, channel, kind.setup, order)
+        own_kernel = kind.runtime.own_kernel
+        setup = Setup(kind.namespaces, kind.meter, order.preload, own_kernel)
+        slot = ContainerSlot(place, channel, setup, order)
         slot.net = net
         return slot
+
+
+def _room(laid_bytes: int) -> int:
+    return (laid_bytes // _LAID_BYTES + 1) * _LAID_BYTES
 
 
 __all__ = ["ContainerSlot", "Kind", "Order", "SlotMaker"]

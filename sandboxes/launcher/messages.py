@@ -38,11 +38,14 @@ class Setup:
             is no cgroup, and a watchdog adds up what the processes use.
         preload: modules that warm interpreters have imported. Empty: programs that are
             Python start by exec like all others.
+        own_kernel: the place has a kernel of its own (gVisor), which counts its processes
+            apart from the host's.
     """
 
     namespaces: bool
     meter: Mapping[str, str | int] = field(default_factory=dict)
     preload: tuple[str, ...] = ()
+    own_kernel: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,8 @@ def _set_up(stream: Stream, setup: Setup) -> Tools:
     gain_no_privileges()
     set_dumpable(False)
     accounts = _accounts(setup.meter)
-    confinement = Confinement.find(per_process_memory=accounts is None, own_users=setup.namespaces)
+    counted = setup.namespaces or setup.own_kernel
+    confinement = Confinement.find(per_process_memory=accounts is None, own_users=counted)
     return Tools(stream, confinement, accounts)
 
 

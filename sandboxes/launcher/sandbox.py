@@ -12,6 +12,8 @@ from sandboxes.files import check_tree, file_parts, relative_parts
 from sandboxes.launcher.messages import Run
 from sandboxes.launcher.slot import Slot
 
+_ROOM_BYTES = 16 * 1024  # for a file's directories and last page
+
 
 class SlotPool(Protocol):
     """Where slots come from. One that is leased is nobody else's until it is given back."""
@@ -77,7 +79,7 @@ class LauncherSandbox:
         check_arguments(argv, variables)
         run = Run(tuple(argv), cwd, variables, limits, stdin, self._files)
         self.close()
-        laid_bytes = sum(map(len, self._files.values()))
+        laid_bytes = sum(len(content) + _ROOM_BYTES for content in self._files.values())
         self._slot = self._pool.lease(self._spec, limits, laid_bytes)
         return self._slot.run(run)
 

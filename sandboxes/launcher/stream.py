@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 
 from sandboxes.launcher.messages import BrokenStream, Message, encode, receive
 
@@ -35,6 +36,13 @@ class Stream:
                 view = view[os.write(self._out, view[:_CHUNK_BYTES]) :]
         except BrokenPipeError as error:
             raise BrokenStream("the host went away") from error
+
+    def check(self) -> None:
+        """Raises BrokenStream: the host went away."""
+        poll = select.poll()
+        poll.register(self._in, 0)
+        if poll.poll(0):
+            raise BrokenStream("the host went away")
 
     def _read_exactly(self, size: int) -> bytes:
         read = bytearray()
