@@ -19,7 +19,12 @@ from sandboxes.base import SandboxUnavailable
 from sandboxes.confinement.rules import RULES, Only, Rule
 from sandboxes.confinement.syscalls import syscall_numbers
 
-_ARCHITECTURES = {"x86_64": "SCMP_ARCH_X86_64", "aarch64": "SCMP_ARCH_AARCH64"}
+# x32 is named so that its calls get to the exact filter, which refuses them: libseccomp kills
+# whoever makes a call of an architecture that isn't.
+_ARCHITECTURES = {
+    "x86_64": ("SCMP_ARCH_X86_64", "SCMP_ARCH_X32"),
+    "aarch64": ("SCMP_ARCH_AARCH64",),
+}
 # What a launcher needs to confine a program further. Neither takes anything back.
 _CONFINING = ("seccomp", "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self")
 _Entry = dict[str, Any]
@@ -52,7 +57,7 @@ def seccomp_profile(
     return {
         "defaultAction": "SCMP_ACT_ERRNO",
         "defaultErrnoRet": errno.EPERM,
-        "architectures": [_ARCHITECTURES[machine]],
+        "architectures": list(_ARCHITECTURES[machine]),
         "syscalls": entries,
     }
 

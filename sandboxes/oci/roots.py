@@ -69,6 +69,8 @@ def mount_root(kind: Kind, folder: Path) -> None:
         _mount_host(folder)
     else:
         _bind(str(image), folder)
+    # runc gives a tmpfs the mode of what it covers, whatever the configuration says.
+    _mount_tmpfs(folder / TEMPORARY.lstrip("/"), os.sysconf("SC_PAGE_SIZE"), mode="1777")
     if packages:
         _mount_packages(packages, folder)
     restrict_mount(str(folder), _READ_ONLY, below=True)
@@ -85,8 +87,6 @@ def _mount_host(folder: Path) -> None:
     _mount_tmpfs(folder, _SKELETON_BYTES)
     for path in (*_MOUNT_POINTS, PACKAGES):
         _make_folder(folder / path.lstrip("/"))
-    # runc gives a tmpfs the mode of what it covers, whatever the configuration says.
-    (folder / TEMPORARY.lstrip("/")).chmod(0o1777)
     for entry in system_view():
         if not entry.path.startswith(_MADE_BY_THE_RUNTIME):
             _place(entry, folder / entry.path.lstrip("/"))
@@ -132,8 +132,8 @@ def _mount_packages(entries: Mapping[str, str], folder: Path) -> None:
         _place(entry, folder / entry.path.lstrip("/"))
 
 
-def _mount_tmpfs(folder: Path, size_bytes: int) -> None:
-    mount("tmpfs", str(folder), "tmpfs", MS_NOSUID | MS_NODEV, f"size={size_bytes},mode=755")
+def _mount_tmpfs(folder: Path, size_bytes: int, mode: str = "755") -> None:
+    mount("tmpfs", str(folder), "tmpfs", MS_NOSUID | MS_NODEV, f"size={size_bytes},mode={mode}")
 
 
 def _bind(source: str, target: Path) -> None:
