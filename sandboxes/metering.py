@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -123,29 +122,17 @@ class CgroupMeter:
 
 
 class WatchdogMeter:
-    """Nothing holds the total but this.
-
-    Args:
-        limits: of the run.
-        processes: those that live.
-        reaped_cpu_s: CPU seconds of those of them that are dead and gone.
-    """
+    """Nothing holds the total but this."""
 
     check_every_s = _WATCHDOG_CHECK_S
 
-    def __init__(
-        self,
-        limits: Limits,
-        processes: ProcessMeter,
-        reaped_cpu_s: Callable[[], float] = lambda: 0.0,
-    ) -> None:
+    def __init__(self, limits: Limits, processes: ProcessMeter) -> None:
         self._limits = limits
         self._processes = processes
-        self._reaped_cpu_s = reaped_cpu_s
 
     def read(self) -> Reading:
         """See `Meter`."""
-        cpu_s = self._processes.cpu_s() + self._reaped_cpu_s()
+        cpu_s = self._processes.cpu_s()
         memory = self._processes.memory_bytes(self._limits.memory_bytes)
         reason = cpu_reason(cpu_s, self._limits)
         if memory > self._limits.memory_bytes:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -18,11 +18,21 @@ _INODE_BYTES = 1024  # of kernel memory for a file on tmpfs, about
 
 
 class ProcessStat(NamedTuple):
-    """What `/proc/PID/stat` tells of a process: state letter, wait status, CPU seconds."""
+    """What `/proc/PID/stat` tells of a process.
+
+    Attributes:
+        state: a letter.
+        wait_status: of a zombie.
+        cpu_s: CPU seconds, with its dead children's that were waited for.
+        own_cpu_s: without.
+        started: in clock ticks since boot; with its pid, this names it for good.
+    """
 
     state: str
     wait_status: int
     cpu_s: float
+    own_cpu_s: float
+    started: int
 
 
 def read_stat(process: int) -> ProcessStat:
@@ -32,25 +42,45 @@ def read_stat(process: int) -> ProcessStat:
         OSError: the process is gone.
     """
     fields = _read(process, "stat").rpartition(b")")[2].split()
-    ticks = sum(int(field) for field in fields[11:15])  # utime, stime and its dead children's
-    return ProcessStat(fields[0].decode(), int(fields[49]), ticks / _TICKS_PER_S)
+    # utime, stime and its dead children's
+    own, with_children = (sum(map(int, fields[11:end])) / _TICKS_PER_S for end in (13, 15))
+    return ProcessStat(fields[0].decode(), int(fields[49]), with_children, own, int(fields[19]))
 
 
 class ProcessMeter:
-    """Sums over the processes of a box; `proc` is its /proc, `disks` its writable tmpfs."""
+    """Sums over the processes of a box.
 
-    def __init__(self, proc: int, disks: Sequence[int]) -> None:
+    Args:
+        proc: its /proc, a descriptor.
+        disks: its writable tmpfs.
+        reaped_cpu_s: CPU seconds of processes that were taken away when they had died.
+    """
+
+    def __init__(
+        self,
+        proc: int,
+        disks: Sequence[int],
+        reaped_cpu_s: Callable[[], float] = lambda: 0.0,
+    ) -> None:
         self._proc = proc
         self._disks = disks
+        self._reaped_cpu_s = reaped_cpu_s
+        self._seen_cpu_s: dict[tuple[str, int], float] = {}
         self.peak_memory_bytes: int | None = None
 
     def cpu_s(self) -> float:
-        """CPU seconds of all processes, of children that were waited for too."""
-        total = 0.0
-        for process in self._processes():
+        """CPU seconds of all processes: of the living and of those that were waited for.
+
+        Where nobody waits for them (SIGCHLD ignored) the dead take their times with them; so
+        it is at least what was seen of each process while it lived.
+        """
+        total = self._reaped_cpu_s()
+        for name, process in self._processes():
             with contextlib.suppress(OSError):
-                total += read_stat(process).cpu_s
-        return total
+                stat = read_stat(process)
+                total += stat.cpu_s
+                self._seen_cpu_s[name, stat.started] = stat.own_cpu_s
+        return max(total, sum(self._seen_cpu_s.values()))
 
     def memory_bytes(self, limit: int) -> int:
         """Memory in use: exact where it is near or above `limit`, else an upper bound.
@@ -59,9 +89,9 @@ class ProcessMeter:
         too much after a fork; only if that sum passes the limit are the shares worked out.
         """
         files = self._inode_bytes()
-        processes = sum(_resident_bytes(process) for process in self._processes())
+        processes = sum(_resident_bytes(process) for _, process in self._processes())
         if files + processes > limit:
-            processes = sum(_proportional_bytes(process) for process in self._processes())
+            processes = sum(_proportional_bytes(process) for _, process in self._processes())
         if processes:  # else all are dead, and what they used was not seen
             self.peak_memory_bytes = max(self.peak_memory_bytes or 0, files + processes)
         return files + processes
@@ -70,7 +100,7 @@ class ProcessMeter:
         rooms = [os.fstatvfs(disk) for disk in self._disks]
         return _INODE_BYTES * sum(room.f_files - room.f_ffree for room in rooms)
 
-    def _processes(self) -> Iterator[int]:
+    def _processes(self) -> Iterator[tuple[str, int]]:
         for name in os.listdir(self._proc):
             if not name.isdigit() or name == "1":  # 1 is the box's init, ours
                 continue
@@ -79,7 +109,7 @@ class ProcessMeter:
             except OSError:  # it died just now
                 continue
             try:
-                yield process
+                yield name, process
             finally:
                 os.close(process)
 

@@ -19,8 +19,9 @@ def rlimits(limits: Limits, *, per_process_memory: bool) -> dict[int, int]:
 
     Args:
         limits: of the run.
-        per_process_memory: bound each process's address space too, with room to spare: what
-            it may take between two looks of a watchdog.
+        per_process_memory: bound each process's private memory too, with room to spare: what
+            it may take between two looks of a watchdog. Not its address space, of which many
+            an honest program reserves far more than it uses.
     """
     values = {
         resource.RLIMIT_NPROC: limits.pids + 1,  # the box's init counts where it is our user's
@@ -28,12 +29,11 @@ def rlimits(limits: Limits, *, per_process_memory: bool) -> dict[int, int]:
         resource.RLIMIT_FSIZE: limits.file_bytes,
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_MEMLOCK: MIB,
-        resource.RLIMIT_MSGQUEUE: 0,
     }
     if limits.cpu_s is not None:  # the kernel's part; a meter adds the processes up
         values[resource.RLIMIT_CPU] = math.ceil(limits.cpu_s) + 1
     if per_process_memory:
-        values[resource.RLIMIT_AS] = 2 * limits.memory_bytes + 512 * MIB
+        values[resource.RLIMIT_DATA] = 2 * limits.memory_bytes + 512 * MIB
     return values
 
 

@@ -47,8 +47,8 @@ def make_root(entries: Sequence[Entry], files: Mapping[str, bytes]) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
     os.mkdir(f"{root}/proc")
+    mount_proc(root)  # while one is in view: else the kernel fears that we see too much
     pivot_root(root)
-    mount_proc()
     restrict_mount("/", _SEALED)
 
 

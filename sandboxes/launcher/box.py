@@ -82,7 +82,7 @@ class Box:
         hit = program.streams.run(
             program.ended,
             deadline=started + run.limits.time_s,
-            check=lambda: meter.read().reason,
+            check=lambda: self._check(meter),
             check_every_s=meter.check_every_s,
         )
         code = program.wait() if hit is None else None
@@ -96,12 +96,17 @@ class Box:
         result = program.streams.result(reading.reason or hit, code, usage)
         return Ended(result, spent=result.reason not in _OWN_ENDS)
 
+    def _check(self, meter: Meter) -> ExitReason | None:
+        """The limit that was hit. Raises BrokenStream: nobody waits for the program any more."""
+        self._tools.stream.check()
+        return meter.read().reason
+
     def _meter(self, limits: Limits) -> Meter:
         if self._tools.accounts is not None:
             return CgroupMeter(limits, self._tools.accounts)
         disks = [os.open(path, _FOLDER) for path in (TEMPORARY, SHARED_MEMORY)]
-        processes = ProcessMeter(os.open("/proc", os.O_RDONLY | os.O_DIRECTORY), disks)
-        return WatchdogMeter(limits, processes, _reaped_cpu_s)
+        proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
+        return WatchdogMeter(limits, ProcessMeter(proc, disks, _reaped_cpu_s))
 
 
 class _Program:
@@ -122,11 +127,13 @@ class _Program:
             _become(confinement, run, theirs, trouble)
         for fd in (*theirs, trouble):
             os.close(fd)
-        self.ended = os.pidfd_open(self._pid)
+        # Written to by the reaper; no pidfd, which gVisor may not have.
+        self.ended, self._end = os.pipe()
         self._files = [FileIO(fd, mode) for fd, mode in zip(ours, ("w", "r", "r"), strict=True)]
         self.streams = Streams(*self._files, feed=run.stdin, cap_bytes=run.limits.output_bytes)
         self._status: int | None = None
         signal.signal(signal.SIGCHLD, self._reap)
+        self._reap()  # those that were faster than that
 
     def wait(self) -> int:
         """Exit status of the program, which has ended, or minus its signal."""
@@ -145,6 +152,7 @@ class _Program:
             while (dead := os.waitpid(-1, os.WNOHANG))[0]:
                 if dead[0] == self._pid:
                     self._status = dead[1]
+                    os.write(self._end, b".")
 
 
 def _become(confinement: Confinement, run: Run, streams: tuple[int, ...], trouble: int) -> None:

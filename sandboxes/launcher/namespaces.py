@@ -103,9 +103,9 @@ def map_user(user: int, outside: tuple[int, int]) -> None:
         Path(f"/proc/self/{kind}_map").write_text(f"{user} {number} 1")
 
 
-def mount_proc() -> None:
-    """Shows the processes of our PID namespace, and no others."""
-    mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
+def mount_proc(root: str = "") -> None:
+    """Shows the processes of our PID namespace, and no others, at `/proc` below a directory."""
+    mount("proc", f"{root}/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
 
 
 def _mount_memory(folder: str, size_bytes: int) -> None:

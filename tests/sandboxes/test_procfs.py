@@ -129,3 +129,27 @@ def test_cpu_time_includes_children_that_were_waited_for() -> None:
         os.close(folder)
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
+
+
+def test_cpu_time_of_children_that_nobody_waits_for_is_not_forgotten(tmp_path: Path) -> None:
+    spin = "import time\nwhile time.process_time() < 0.3: pass"
+    child = subprocess.Popen([sys.executable, "-c", spin + "\nimport os; os.kill(os.getpid(), 19)"])
+    (tmp_path / str(child.pid)).symlink_to(f"/proc/{child.pid}")
+    proc = os.open(tmp_path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.waitid(os.P_PID, child.pid, os.WSTOPPED | os.WNOWAIT)
+        meter = ProcessMeter(proc, [])
+        seen = meter.cpu_s()
+        child.kill()
+        child.wait()
+        assert meter.cpu_s() == seen >= 0.29
+    finally:
+        os.close(proc)
+
+
+def test_cpu_time_of_the_reaped_is_added_but_not_twice(tmp_path: Path) -> None:
+    proc = os.open(tmp_path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        assert ProcessMeter(proc, [], lambda: 1.5).cpu_s() == 1.5
+    finally:
+        os.close(proc)
