@@ -123,7 +123,7 @@ def _listen(settings: Settings, fd: int | None) -> socket.socket:
 def _sandbox_in_force(settings: Settings) -> str:
     """What boxes isolate with here. Without any the service still judges what needs none."""
     try:
-        probe = open_provider(settings.sandbox).probe()
+        probe = open_provider(settings.sandbox_address).probe()
     except SandboxUnavailable as error:
         log.warning("items that need a sandbox will come back unscored: %s", error)
         return "none available"

@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 from ipaddress import ip_address
 from typing import Annotated, Literal, Self
+from urllib.parse import urlencode
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 MIB = 1 << 20
+_ENGINE_SANDBOXES = ("container", "nested")
 CORES = len(os.sched_getaffinity(0))
 
 
@@ -31,10 +33,21 @@ class Settings(BaseSettings):
     insecure: bool = Field(
         False, description="bind a non-loopback address without keys: anyone may use the service"
     )
-    sandbox: Literal["auto", "bubblewrap", "unsafe"] = Field(
+    sandbox: Literal["auto", "container", "nested", "namespaces", "bubblewrap", "unsafe"] = Field(
         "auto",
-        description="sandbox provider: `auto` takes the strongest that works here; "
-        "`bubblewrap`; `unsafe` runs hostile code on the bare host",
+        description="sandbox provider: `auto` takes the strongest that works here with no "
+        "engine; `container`: a Docker container for each program; `nested`: namespaces for each "
+        "in long-lived ones; `namespaces`, `bubblewrap`: namespaces on the host itself; `unsafe` "
+        "runs hostile code on the bare host",
+    )
+    sandbox_runtime: Literal["runc", "crun", "runsc"] = Field(
+        "runc",
+        description="OCI runtime of `container` and `nested`; `runsc` (gVisor) for `container`",
+    )
+    sandbox_image: str = Field(
+        "answerkey-sandbox:{runtime}",
+        min_length=1,
+        description="image of `container` and `nested`; `{runtime}` becomes `python`, `c`…",
     )
     cpu_workers: int = Field(
         max(2, CORES), ge=1, description="processes for pure checkers; at least 2 keeps one "
@@ -74,6 +87,14 @@ class Settings(BaseSettings):
         if isinstance(value, str):
             return [key.strip() for key in value.split(",") if key.strip()]
         return value
+
+    @property
+    def sandbox_address(self) -> str:
+        """The provider and its options, for `sandboxes.registry.open_provider`."""
+        if self.sandbox not in _ENGINE_SANDBOXES:
+            return self.sandbox
+        options = {"runtime": self.sandbox_runtime, "image": self.sandbox_image}
+        return f"{self.sandbox}?{urlencode(options)}"
 
     @model_validator(mode="after")
     def _guard_exposure(self) -> Self:

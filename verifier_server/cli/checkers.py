@@ -31,7 +31,7 @@ def list_checkers(as_json: AsJson = False) -> None:
     from verifier_server.cli.configuration import load_settings
     from verifier_server.cli.host import describe_checkers, probe_sandbox
 
-    infos = describe_checkers(get_registry(), probe_sandbox(load_settings().sandbox))
+    infos = describe_checkers(get_registry(), probe_sandbox(load_settings().sandbox_address))
     if as_json:
         typer.echo(json.dumps([info.model_dump() for info in infos], indent=2))
         return
@@ -81,7 +81,7 @@ def self_test(
     from verifier_server.errors import BrokenChecker
 
     registry = get_registry()
-    sandbox = load_settings(unsafe_no_sandbox=unsafe_no_sandbox).sandbox
+    sandbox = load_settings(unsafe_no_sandbox=unsafe_no_sandbox).sandbox_address
     runtime = CheckRuntime(registry, lambda: open_provider(sandbox))
     table = Table("checker", "examples", "passed", box=None)
     all_failures: list[str] = []

@@ -31,7 +31,7 @@ class InProcessDispatcher:
     def __init__(self, settings: Settings, registry: Registry) -> None:
         self._settings = settings
         self._registry = registry
-        self._nursery = Nursery(settings.sandbox, settings.log_level)
+        self._nursery = Nursery(settings.sandbox_address, settings.log_level)
         self._lanes: dict[Resource, Lane] = {}
 
     @property

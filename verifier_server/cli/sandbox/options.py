@@ -31,7 +31,7 @@ def open_level(name: str | None) -> Iterator[SandboxProvider]:
     from sandboxes.registry import open_provider
     from verifier_server.cli.configuration import load_settings
 
-    provider = open_provider(name or load_settings().sandbox)
+    provider = open_provider(name or load_settings().sandbox_address)
     try:
         yield provider
     finally:
