@@ -42,11 +42,13 @@ class Outcome(StrEnum):
 
     def fits(self, score: float | None) -> bool:
         """Whether a verdict with this outcome may have that score."""
+        if self is Outcome.ACCEPTED:
+            return score == 1
         if not self.fault.is_scored or score is None or not math.isfinite(score):
             return score is None and not self.fault.is_scored
         if self is Outcome.PARTIAL:
             return 0 < score < 1
-        return score == (1 if self is Outcome.ACCEPTED else 0)
+        return score == 0
 
 
 class Fault(StrEnum):

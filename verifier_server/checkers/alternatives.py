@@ -10,6 +10,7 @@ _MAYBE = (
 )
 _JOINT = re.compile(rf"(?:{_OR}|{_MAYBE})(?:[\s,]+(?:{_OR}|{_MAYBE}))*", re.IGNORECASE)
 _LAST_OR = re.compile(rf"(?<![^\W\d_]){_OR}\Z", re.IGNORECASE)
+_LAST_OF_OR = frozenset("rRuU\u0438\u0418\u6216\u8005")
 _LONGEST_OR = len("and/or")
 _CLAUSE = re.compile(rf"{_OR}[^.!?\n]*", re.IGNORECASE)  # "or, if zero counts,"
 _SIGN = re.compile(r"[/|]{1,2}|lor|vee")
@@ -36,6 +37,8 @@ def after_joint(text: str) -> str | None:
 def before_joint(text: str) -> str | None:
     """What stands before an "or" at the end of a text; None if none is there."""
     bare = _COMMAND.sub(" ", text).rstrip(_AROUND)
+    if bare[-1:] not in _LAST_OF_OR:
+        return None
     joint = _LAST_OR.search(bare, max(0, len(bare) - _LONGEST_OR))
     return bare[: joint.start()] if joint else None
 

@@ -3,7 +3,6 @@ r"""Boxed answers: the last `\boxed` or `\fbox`, and what is offered beside it."
 from __future__ import annotations
 
 import re
-from itertools import islice
 from typing import NamedTuple
 
 from verifier_server.checkers.alternatives import (
@@ -34,13 +33,10 @@ class _Box(NamedTuple):
 
 def last_box(text: str) -> Extracted | Missing | None:
     """The answer in the last box, why there is none in it, or None if there is no box."""
-    starts = list(islice(_BOX.finditer(text), _MAX_BOXES + 1))
-    if not starts:
-        return None
-    if len(starts) > _MAX_BOXES:
-        return Missing(f"there are more than {_MAX_BOXES} boxes")
     boxes: list[_Box] = []
-    for start in starts:
+    for count, start in enumerate(_BOX.finditer(text)):
+        if count == _MAX_BOXES:
+            return Missing(f"there are more than {_MAX_BOXES} boxes")
         if boxes and start.start() < boxes[-1].end:
             continue  # inside the box before
         at = start.end()

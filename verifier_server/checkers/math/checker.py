@@ -21,6 +21,8 @@ from verifier_server.checkers.math.policy import Policy
 from verifier_server.verdict import Judgement, Outcome
 
 _CACHED_GOLDS = 4096
+_ANSWER_ALONE = frozenset({"answer"})
+_DEFAULT_POLICY = Policy()
 
 
 class Tolerance(BaseModel):
@@ -66,6 +68,8 @@ class MathParams(Params):
     def policy(self) -> Policy:
         """The options that equality depends on."""
         tolerance = self.tolerance
+        if self.model_fields_set <= _ANSWER_ALONE:
+            return _DEFAULT_POLICY
         return Policy(
             absolute=_decimal(tolerance.abs) if tolerance else None,
             relative=_decimal(tolerance.rel) if tolerance else None,

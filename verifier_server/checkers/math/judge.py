@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 
 from verifier_server.checkers.math import echo, equality, exact, leaves, scalars
 from verifier_server.checkers.math import expr as ex
@@ -41,38 +42,39 @@ class Gold:
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Task:
     """What answers are judged by.
 
     Attributes:
-        golds: any of them counts.
+        texts: the golds as given; any of them counts.
         policy: the options of equality.
         integers: the golds' values if all are plain integers that only their equal matches,
             else None. Most answers are decided by these.
     """
 
-    golds: tuple[Gold, ...]
+    texts: tuple[str, ...]
     policy: Policy
     integers: frozenset[int] | None
 
+    @cached_property
+    def golds(self) -> tuple[Gold, ...]:
+        """The golds as values. Raises BadReference, but not for plain integers."""
+        return tuple(_read_gold(text, self.policy) for text in self.texts)
+
 
 def read_task(texts: tuple[str, ...], policy: Policy) -> Task:
-    """The golds as values.
+    """The golds, read; plain integers only once an answer asks for more than them.
 
     Raises:
         BadReference: one doesn't parse, is a false chain, or has no value.
     """
-    golds = tuple(_read_gold(text, policy) for text in texts)
-    integers = [_integer(gold.value) for gold in golds]
     is_exact = policy.absolute is None and policy.relative is None
-    known = frozenset(n for n in integers if n is not None)
-    return Task(golds, policy, known if is_exact and None not in integers else None)
-
-
-def _integer(value: Value) -> int | None:
-    number = ex.as_number(value.expr) if isinstance(value, Scalar) else None
-    return int(number) if number is not None and number.denominator == 1 else None
+    if is_exact and all(_PLAIN_INTEGER.fullmatch(text) for text in texts):
+        return Task(texts, policy, frozenset(int(text.replace(",", "")) for text in texts))
+    task = Task(texts, policy, None)
+    task.golds  # noqa: B018 - read now, to be refused now
+    return task
 
 
 def _read_gold(text: str, policy: Policy) -> Gold:
