@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import re
+import socket
 import tarfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -22,6 +24,7 @@ Say = Callable[[str], None]
 # Of one answer; a layer is unpacked without a word.
 _PATIENCE_S = 600
 _SHOWN_LINES = 12
+_USUAL = "unix:///var/run/docker.sock"
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -175,11 +178,20 @@ def open_engine() -> Iterator[Engine]:
     import docker
 
     with typed("looking for a container engine"):
+        _knock()
         client = docker.from_env(timeout=_PATIENCE_S)
     try:
         yield Engine(client)
     finally:
         client.close()
+
+
+def _knock() -> None:
+    """The SDK leaves a socket open that it can't connect. Raises OSError: nobody listens."""
+    scheme, _, path = os.environ.get("DOCKER_HOST", _USUAL).partition("://")
+    if scheme == "unix":
+        with socket.socket(socket.AF_UNIX) as door:
+            door.connect(path)
 
 
 def _packed(files: Iterable[tuple[str, bytes]]) -> io.BytesIO:

@@ -66,7 +66,7 @@ def _examine(settings: Settings) -> list[Check]:
     from verifier_server.checkers.registry import get_registry
     from verifier_server.cli.host import describe_checkers, probe_sandbox
 
-    probe = probe_sandbox(settings.sandbox)
+    probe = probe_sandbox(settings.sandbox_address)
     try:
         infos = describe_checkers(get_registry(), probe)
     except ConfigError as error:

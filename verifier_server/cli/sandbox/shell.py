@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, BinaryIO, TextIO
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
@@ -63,19 +63,19 @@ def _read_lines(box: Sandbox) -> int:
 
 def _run(box: Sandbox, argv: Sequence[str], stdin: bytes) -> int:
     result = box.exec(argv, stdin=stdin)
-    _show(result.stdout, sys.stdout, sys.stdout.buffer)
-    _show(result.stderr, sys.stderr, sys.stderr.buffer)
+    show(result.stdout, sys.stdout)
+    show(result.stderr, sys.stderr)
     stderr().print(_summary(result, box.isolation), style="dim", markup=False)
     if result.exit is not None:
         return result.exit
     return _BY_LIMIT if result.signal is None else _BY_SIGNAL + result.signal
 
 
-def _show(wrote: bytes, text: TextIO, binary: BinaryIO) -> None:
-    """As it is into a pipe; on a terminal, escapes stay text."""
+def show(wrote: bytes, text: TextIO) -> None:
+    """Prints what a program wrote: as it is into a pipe; on a terminal, escapes stay text."""
     if not text.isatty():
-        binary.write(wrote)
-        binary.flush()
+        text.buffer.write(wrote)
+        text.buffer.flush()
         return
     for line in wrote.decode(errors="backslashreplace").splitlines():
         text.write(printable(line, _NEVER_CUT) + "\n")
