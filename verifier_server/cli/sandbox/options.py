@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 Level = Annotated[
     str | None,
     typer.Option(
-        "--level", help="Provider, as in VERIFIER_SANDBOX.  [default: the one in force here]"
+        "--level",
+        help="Provider, as in VERIFIER_SANDBOX, maybe with options: container?runtime=runsc.  "
+        "[default: the one in force here]",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
