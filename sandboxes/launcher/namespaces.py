@@ -12,7 +12,6 @@ import os
 import signal
 import socket
 import struct
-from pathlib import Path
 
 from sandboxes.base import MIB
 from sandboxes.confinement.kernel import (
@@ -98,9 +97,9 @@ def map_user(user: int, outside: tuple[int, int]) -> None:
         user: our uid and gid in it.
         outside: what they are where we come from.
     """
-    Path("/proc/self/setgroups").write_text("deny")
+    _write("/proc/self/setgroups", "deny")
     for kind, number in zip(("uid", "gid"), outside, strict=True):
-        Path(f"/proc/self/{kind}_map").write_text(f"{user} {number} 1")
+        _write(f"/proc/self/{kind}_map", f"{user} {number} 1")
 
 
 def mount_proc(root: str = "") -> None:
@@ -112,6 +111,11 @@ def _mount_memory(folder: str, size_bytes: int) -> None:
     inodes = size_bytes // _BYTES_PER_INODE
     options = f"size={size_bytes},nr_inodes={inodes},mode=1777"
     mount("tmpfs", folder, "tmpfs", MS_NOSUID | MS_NODEV, options)
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w") as file:
+        file.write(text)
 
 
 def _raise_loopback() -> None:
