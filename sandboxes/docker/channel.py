@@ -19,7 +19,7 @@ from sandboxes.launcher.messages import BrokenStream
 _HEADER = struct.Struct(">BxxxI")
 _STDOUT, _STDERR = 1, 2
 _CHUNK_BYTES = 1 << 18
-_KEPT_BYTES = 2000
+_KEPT_BYTES = 400
 
 
 class AttachChannel:

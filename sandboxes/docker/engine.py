@@ -7,12 +7,13 @@ as plain JSON, with the same client.
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sandboxes.base import LimitUnsupported, SandboxUnavailable
+from sandboxes.base import LimitUnsupported, SandboxBroken, SandboxUnavailable
 from sandboxes.docker.channel import AttachChannel
 from sandboxes.docker.faults import ContainerGone, typed
 from sandboxes.docker.profile import Resources
@@ -48,12 +49,18 @@ class Image:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """How a container is, or how it ended."""
+class Death:
+    """How a container ended.
 
-    running: bool
-    out_of_memory: bool
+    Attributes:
+        exit: status of its PID 1.
+        out_of_memory: the kernel killed something in it for memory.
+        asked_for: the engine was asked to kill it.
+    """
+
     exit: int
+    out_of_memory: bool
+    asked_for: bool
 
 
 class Engine:
@@ -61,10 +68,12 @@ class Engine:
 
     Args:
         url: where it listens; None for what `DOCKER_HOST` and its like say, or the default.
+        request_s: longest silence of the engine before a request is given up.
     """
 
-    def __init__(self, url: str | None = None) -> None:
+    def __init__(self, url: str | None = None, *, request_s: float = _REQUEST_S) -> None:
         self._url = url
+        self._request_s = request_s
         self._clients = threading.local()
 
     def about(self) -> About:
@@ -111,18 +120,29 @@ class Engine:
         with typed("changing a container's limits"):
             client = self._client()
             url = f"{client.base_url}/v{client.api_version}/containers/{name}/update"
-            client.post(url, json=resources.body(), timeout=_REQUEST_S).raise_for_status()
+            client.post(url, json=resources.body(), timeout=self._request_s).raise_for_status()
 
-    def state(self, name: str) -> State:
-        """How a container is. Raises ContainerGone."""
-        with typed("looking at a container"):
-            told = self._client().inspect_container(name)["State"]
-            return State(told["Running"], told["OOMKilled"], told["ExitCode"])
+    def death(self, name: str, patience_s: float) -> Death:
+        """How a container ended, told from the engine's events: it may be gone already.
 
-    def await_end(self, name: str, seconds: float) -> None:
-        """Waits until a container has ended. Raises SandboxBroken: it has not."""
-        with typed("waiting for a container's end"):
-            self._client().wait(name, timeout=seconds)
+        Raises:
+            SandboxBroken: it has not ended in time.
+            SandboxUnavailable: the engine can't be reached.
+        """
+        client = self._client()
+        events = {"container": [name], "event": ["oom", "kill", "die"]}
+        seen = set()
+        with typed("looking at a container's end"):
+            url = f"{client.base_url}/v{client.api_version}/events"
+            asked = {"since": "1", "filters": json.dumps(events)}
+            with client.get(url, params=asked, stream=True, timeout=patience_s) as response:
+                for line in response.iter_lines(chunk_size=1):
+                    event = json.loads(line)
+                    seen.add(event["Action"])
+                    if event["Action"] == "die":
+                        exit_status = int(event["Actor"]["Attributes"]["exitCode"])
+                        return Death(exit_status, "oom" in seen, "kill" in seen)
+        raise SandboxBroken("the engine does not say how a container ended")
 
     def remove(self, name: str) -> None:
         """Kills and removes a container, if it is there. Raises SandboxError."""
@@ -142,16 +162,16 @@ class Engine:
         client = getattr(self._clients, "client", None)
         if client is None:
             with typed("connecting to the engine"):
-                client = self._clients.client = _connect(self._url)
+                client = self._clients.client = _connect(self._url, self._request_s)
         return client
 
 
-def _connect(url: str | None) -> Any:
+def _connect(url: str | None, request_s: float) -> Any:
     import docker.utils
     from docker import APIClient
 
     options = {"base_url": url} if url else docker.utils.kwargs_from_env()
-    return APIClient(version="auto", timeout=_REQUEST_S, **options)
+    return APIClient(version="auto", timeout=request_s, **options)
 
 
 def require_sdk() -> None:
@@ -164,4 +184,4 @@ def require_sdk() -> None:
         ) from error
 
 
-__all__ = ["About", "Engine", "Image", "State", "require_sdk"]
+__all__ = ["About", "Death", "Engine", "Image", "require_sdk"]

@@ -10,6 +10,7 @@ from sandboxes.base import LimitUnsupported, SandboxBroken, SandboxError, Sandbo
 _START = "start the engine (`systemctl start docker`) or set DOCKER_HOST to where it listens"
 _REACH = "add this user to the group `docker`, or run as root"
 _AGAIN = "it is found again by itself once it answers"
+_HANGS = "see whether it is overloaded or hangs (`docker info`); restart it if so"
 _ROOM = "free space where the engine keeps its data (`docker system df`, `docker system prune`)"
 _RUNTIME = "install it and name it in `runtimes` of /etc/docker/daemon.json, then reload the engine"
 _CRUN_HYBRID = (
@@ -74,14 +75,7 @@ def typed(doing: str) -> Iterator[None]:
         if "is already in progress" in str(error.explanation):
             raise ContainerGone(f"{doing}: {error.explanation}") from error
         raise _explained(doing, str(error.explanation or error)) from error
-    except requests.exceptions.Timeout as error:
-        raise SandboxBroken(
-            f"{doing}: the engine did not answer in time",
-            remedy="see whether it is overloaded or hangs (`docker info`); restart it if so",
-        ) from error
-    except (docker.errors.DockerException, requests.exceptions.RequestException) as error:
-        raise _unreachable(doing, str(error)) from error
-    except OSError as error:
+    except (docker.errors.DockerException, requests.exceptions.RequestException, OSError) as error:
         raise _unreachable(doing, str(error)) from error
 
 
@@ -92,7 +86,9 @@ def _explained(doing: str, said: str) -> SandboxError:
     return SandboxBroken(f"{doing}: {said}")
 
 
-def _unreachable(doing: str, said: str) -> SandboxUnavailable:
+def _unreachable(doing: str, said: str) -> SandboxError:
+    if "timed out" in said:
+        return SandboxBroken(f"{doing}: the engine did not answer in time", remedy=_HANGS)
     remedy = next((how for words, how in _UNREACHABLE if words in said.lower()), _START)
     return SandboxUnavailable(f"{doing}: the engine can't be reached: {said}", remedy=remedy)
 

@@ -20,16 +20,18 @@ from sandboxes.owner import is_orphaned, is_seen, owner_mark
 
 OWNER = "answerkey.owner"
 _HOST = "answerkey.host"
+_HOUSEHOLD = "answerkey.household"
 _UNTIL = "answerkey.until"  # seconds since 1970
 _PREFIX = "answerkey-"
 
 
 class Household:
-    """The containers of this process on one engine."""
+    """The containers of one provider of this process."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._mark = owner_mark()
+        self._token = secrets.token_hex(8)
         # A PID namespace's number says nothing on another host, nor after a reboot.
         self._host = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         self._lock = threading.Lock()
@@ -45,7 +47,8 @@ class Household:
     def labels(self, lifetime_s: float) -> dict[str, str]:
         """For a new container that is not needed for longer than that."""
         until = str(int(time.time() + lifetime_s))
-        return {OWNER: self._mark, _HOST: self._host, _UNTIL: until}
+        own = {OWNER: self._mark, _HOST: self._host, _HOUSEHOLD: self._token}
+        return {**own, _UNTIL: until}
 
     def remove(self, name: str) -> None:
         """Kills and removes one of ours. Raises SandboxError: the next sweep will try again."""
@@ -64,11 +67,11 @@ class Household:
                 self._engine.remove(name)
 
     def _is_left_over(self, name: str, labels: Mapping[str, str]) -> bool:
-        mark, here = labels[OWNER], labels.get(_HOST) == self._host
-        if here and mark == self._mark:
+        if labels.get(_HOUSEHOLD) == self._token:
             with self._lock:
                 return name not in self._names
-        if here and is_seen(mark):
+        mark = labels[OWNER]
+        if labels.get(_HOST) == self._host and is_seen(mark):
             return is_orphaned(mark)
         until = labels.get(_UNTIL, "")
         return not until.isdigit() or time.time() > int(until)

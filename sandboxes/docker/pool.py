@@ -122,6 +122,25 @@ class Pool:
             self._crew.submit(partial(self._destroy, slot))
             self._refill(slot.order)
 
+    def ready(self) -> int:
+        """How many slots wait."""
+        with self._lock:
+            return sum(len(stock.ready) for stock in self._stocks.values())
+
+    def give_up_idle(self, after_s: float) -> None:
+        """Removes what nobody has asked for lately, and what has waited for too long."""
+        now = time.monotonic()
+        with self._lock:
+            stocks = list(self._stocks.values())
+            for stock in stocks:
+                if now - stock.asked_at > after_s:
+                    stock.kept = 0
+            surplus = [slot for stock in stocks for slot in _surplus(stock)]
+            idle = not any(stock.kept or stock.leased for stock in stocks)
+        for slot in surplus:
+            self._destroy(slot)
+        self._parts.nets.trim(idle=idle)
+
     def close(self) -> None:
         """Removes all that is not leased. Idempotent."""
         with self._lock:
@@ -220,20 +239,9 @@ class Pool:
             self._parts.nets.leave(slot.net)
 
     def _do_chores(self) -> None:
-        """Gives up what nobody asks for any more, and sweeps."""
-        now = time.monotonic()
-        with self._lock:
-            stocks = list(self._stocks.values())
-            for stock in stocks:
-                if now - stock.asked_at > _IDLE_S:
-                    stock.kept = 0
-            surplus = [slot for stock in stocks for slot in _surplus(stock)]
-            idle = not any(stock.kept or stock.leased for stock in stocks)
-        for slot in surplus:
-            self._destroy(slot)
-        self._parts.nets.trim(idle=idle)
-        if now - self._swept_at > _SWEEP_S:
-            self._swept_at = now
+        self.give_up_idle(_IDLE_S)
+        if time.monotonic() - self._swept_at > _SWEEP_S:
+            self._swept_at = time.monotonic()
             self._parts.household.sweep()
 
 

@@ -28,10 +28,12 @@ _PAGE_BYTES = 4096
 _FEWEST_INODES = 4096
 # Files of the system that no program needs, beyond those that engines mask by themselves. The
 # cgroups are left for the launcher, which keeps its programs from them (Landlock).
-_MASKED = (
+_MASKED_PROC = (
     *("/proc/acpi", "/proc/asound", "/proc/kcore", "/proc/keys", "/proc/latency_stats"),
     *("/proc/timer_list", "/proc/timer_stats", "/proc/sched_debug", "/proc/scsi"),
     *("/proc/interrupts", "/proc/kallsyms", "/proc/modules", "/proc/kpagecount"),
+)
+_MASKED_SYS = (
     *("/sys/block", "/sys/bus", "/sys/class", "/sys/dev", "/sys/devices", "/sys/firmware"),
     *("/sys/hypervisor", "/sys/kernel", "/sys/module", "/sys/power"),
     *("/sys/fs/bpf", "/sys/fs/ext4", "/sys/fs/fuse", "/sys/fs/pstore"),
@@ -134,9 +136,11 @@ class Profile:
                 _ulimit("fsize", _MOST_FILE_BYTES),
                 _ulimit("core", 0),
             ],
-            "MaskedPaths": [] if self.slot else list(_MASKED),
+            "MaskedPaths": [*_MASKED_SYS, *(() if self.slot else _MASKED_PROC)],
             "ReadonlyPaths": [] if self.slot else list(_READ_ONLY),
             "LogConfig": {"Type": "none"},
+            # Nothing is left of what ended by itself, be it for its owner's death.
+            "AutoRemove": True,
         }
 
     def _tmpfs(self, programs: str) -> str:

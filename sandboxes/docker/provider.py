@@ -29,11 +29,11 @@ from sandboxes.docker.pool import Parts, Pool
 from sandboxes.docker.runtimes import runtime_named
 from sandboxes.docker.slots import Kind, SlotMaker
 from sandboxes.launcher.sandbox import LauncherSandbox
-from sandboxes.layout import ENVIRONMENT, PACKAGES
+from sandboxes.layout import environment
 from sandboxes.mounts import refuse_mounts
 
 IMAGE = "answerkey-sandbox:{runtime}"
-_PASSED = 7
+_LOOK = "print(open('/proc/self/status').read())"
 
 
 class DockerProvider:
@@ -77,8 +77,7 @@ class DockerProvider:
         refuse_mounts(spec, self.name)
         pool = self._pool()
         pool.expect(spec)
-        packages = {"PYTHONPATH": PACKAGES} if spec.packages else {}
-        return LauncherSandbox(pool, spec, {**ENVIRONMENT, **packages})
+        return LauncherSandbox(pool, spec, environment(spec.packages))
 
     def probe(self) -> Probe:
         """Runs a tiny program in a box and says what holds it."""
@@ -140,12 +139,22 @@ class DockerProvider:
         return Pool(parts, most_ready=self._most_ready, most_runs=most_runs)
 
     def _try(self) -> tuple[Finding, ...]:
+        """Findings from a first program."""
         with contextlib.closing(self.create(SandboxSpec())) as box:
-            program = f"raise SystemExit({_PASSED})"
-            result = box.exec(["python3", "-I", "-S", "-c", program])
-        if result.exit != _PASSED:
+            result = box.exec(["python3", "-I", "-S", "-c", _LOOK])
+        if result.exit != 0:
             raise SandboxUnavailable(f"a first program in a box went wrong: {result}")
-        return (Finding("box", True, f"a program ran in one, {self.isolation}"),)
+        status = dict(line.partition(":")[::2] for line in result.stdout.decode().splitlines())
+        runtime = runtime_named(self._runtime_name)
+        own = "the container's own kernel" if runtime.own_kernel else "the container's cgroup"
+        pids = "RLIMIT_NPROC in its own user namespace" if self._namespaces else own
+        return (
+            Finding("box", True, f"a program ran in one, {self.isolation}"),
+            Finding("unprivileged", int(status["CapEff"], 16) == 0, "no capabilities"),
+            Finding("seccomp", status["Seccomp"].strip() == "2", "the program is filtered"),
+            Finding("memory limit", True, "the container's cgroup"),
+            Finding("process limit", True, pids),
+        )
 
 
 class ContainerProvider(DockerProvider):

@@ -35,6 +35,7 @@ _LAID_BYTES = 2 * MIB
 _SLOT_DISK_BYTES = MIB
 # For dying after the stream has ended.
 _DEATH_S = 10.0
+_KILLED = 137
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +118,13 @@ class ContainerPlace:
         Raises:
             SandboxError: the engine doesn't say how it ended.
         """
-        self._engine.await_end(self._name, _DEATH_S)
-        state = self._engine.state(self._name)
-        return ExitReason.MEMORY_LIMIT if state.out_of_memory else None
+        death = self._engine.death(self._name, _DEATH_S)
+        if death.out_of_memory:
+            return ExitReason.MEMORY_LIMIT
+        # A kernel of its own dies whole for memory, and not always is that told.
+        if self._kind.runtime.own_kernel and death.exit == _KILLED and not death.asked_for:
+            return ExitReason.MEMORY_LIMIT
+        return None
 
     def destroy(self) -> None:
         """See `Place`. What can't be removed now is swept later."""
