@@ -26,9 +26,10 @@ from sandboxes.images.errors import ImageError, WayClosed
 from sandboxes.images.recipes import REPOSITORY, Recipe, base, recipe
 from sandboxes.images.rootfs import cache_folder, new_rootfs, read_stamp, unpack
 from sandboxes.images.tree import lay
+from sandboxes.layout import ENVIRONMENT
 
-# The user in the image, for who runs it by hand: providers name one themselves.
-_USER = "64000:64000"
+# For who runs an image by hand: providers name a user and an environment themselves.
+_AS_THE_DOCKERFILE = ("USER 64000:64000", f"ENV PATH={ENVIRONMENT['PATH']}")
 
 
 class Way(StrEnum):
@@ -168,7 +169,7 @@ def _by_debootstrap(engine: Engine, order: Order, chosen: Recipe, say: Say) -> S
         with _folder() as folder:
             root = folder / "root"
             debootstrap(suite, order.mirror or base().mirror, root, say)
-            _import(engine, root, image, {}, "0:0")
+            _import(engine, root, image)
         identity = engine.identity(image)
     made_of = f"Debian {suite}, {identity}"
     stamp = Stamp.new(chosen.offers, order.packages, Way.DEBOOTSTRAP, made_of)
@@ -179,7 +180,8 @@ def _by_host(engine: Engine, order: Order, chosen: Recipe, say: Say) -> Stamp:
     with _folder() as folder:
         say("copying this host's Python and tools")
         stamp = _fill_from_host(folder, order, chosen)
-        _import(engine, folder, chosen.tag, stamp.labels(), _USER)
+        labels = [f'LABEL "{name}"="{value}"' for name, value in stamp.labels().items()]
+        _import(engine, folder, chosen.tag, [*_AS_THE_DOCKERFILE, *labels])
     return stamp
 
 
@@ -223,7 +225,7 @@ def _fill_from_host(root: Path, order: Order, chosen: Recipe) -> Stamp:
     return stamp
 
 
-def _import(engine: Engine, root: Path, tag: str, labels: dict[str, str], user: str) -> None:
+def _import(engine: Engine, root: Path, tag: str, changes: Sequence[str] = ()) -> None:
     with tempfile.NamedTemporaryFile(suffix=".tar") as tar:
         command = ["tar", "-c", "-C", str(root), "-f", tar.name, "--numeric-owner"]
         owner = ["--owner=0", "--group=0"] if os.geteuid() else []
@@ -233,7 +235,7 @@ def _import(engine: Engine, root: Path, tag: str, labels: dict[str, str], user: 
         )
         if done.returncode:
             raise ImageError(f"{root} can't be packed: {done.stderr.strip()}")
-        engine.import_tar(tar.name, tag, labels, user=user)
+        engine.import_tar(tar.name, tag, changes)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import os
 import re
 import socket
 import tarfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,6 @@ from sandboxes.docker.engine import require_sdk
 from sandboxes.docker.faults import typed
 from sandboxes.images.contents import LABEL, Stamp
 from sandboxes.images.errors import ImageError
-from sandboxes.layout import ENVIRONMENT
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -54,20 +53,25 @@ class Engine:
             SandboxError: it can't be had.
         """
         with typed(f"pulling {image}"):
-            self._client.images.pull(image)
+            for line in self._api.pull(image, stream=True, decode=True):
+                if "error" in line:
+                    raise ImageError(f"{image} can't be pulled: {line['error']}")
 
-    def import_tar(self, tar: str, tag: str, labels: Mapping[str, str], *, user: str) -> None:
-        """Makes an image of a root file system, packed in a file.
+    def import_tar(self, tar: str, tag: str, changes: Sequence[str]) -> None:
+        """Makes an image of a root file system.
+
+        Args:
+            tar: the file in which it is packed.
+            tag: the image's name.
+            changes: to its configuration, as lines of a Dockerfile.
 
         Raises:
             SandboxError: the engine refuses it.
         """
         repository, _, version = tag.partition(":")
-        changes = [f'LABEL "{name}"="{value}"' for name, value in labels.items()]
-        changes += [f"USER {user}", f"ENV PATH={ENVIRONMENT['PATH']}"]
         with typed(f"importing {tag}"):
             answer = self._api.import_image_from_file(
-                tar, repository=repository, tag=version, changes=changes
+                tar, repository=repository, tag=version, changes=list(changes)
             )
         if '"error"' in answer:
             raise ImageError(f"{tag} can't be imported: {answer.strip()}")
