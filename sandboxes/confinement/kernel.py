@@ -10,6 +10,7 @@ import ctypes
 import os
 import platform
 import struct
+from collections.abc import Iterable
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _CLONE, _PIVOT_ROOT = {"x86_64": (56, 155), "aarch64": (220, 41)}.get(platform.machine(), (0, 0))
@@ -26,6 +27,7 @@ CLONE_NEWNET = 0x40000000
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
 MS_BIND, MS_REC, MS_PRIVATE = 4096, 16384, 1 << 18
 _MNT_DETACH = 2
+_CLOSE_RANGE, _LAST_FD = 436, 0xFFFFFFFF
 _MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE = 442, -100, 0x8000
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
@@ -50,6 +52,16 @@ def clone(flags: int) -> int:
     of forks run. For single-threaded programs alone.
     """
     return syscall(_CLONE, flags | 17, 0, 0, 0, 0)  # 17: SIGCHLD at its end
+
+
+def close_all_but(kept: Iterable[int]) -> None:
+    """Closes every descriptor that we have, except these."""
+    first = 0
+    for fd in sorted(kept):
+        if first < fd:
+            syscall(_CLOSE_RANGE, first, fd - 1, 0)
+        first = fd + 1
+    syscall(_CLOSE_RANGE, first, _LAST_FD, 0)
 
 
 def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
@@ -140,6 +152,7 @@ __all__ = [
     "MS_RDONLY",
     "MS_REC",
     "clone",
+    "close_all_but",
     "die_with_parent",
     "drop_capabilities",
     "filter_system_calls",

@@ -117,7 +117,7 @@ def _become_launcher(order: Order, outside: tuple[int, int], ours: Sequence[int]
         os.setresgid(order.user, order.user, order.user)
         os.setresuid(order.user, order.user, order.user)
     die_with_parent(signal.SIGKILL)  # not before: it is forgotten when the uid changes
-    os.execve(f"{TOOLS}/python3", ["python3", LAUNCHER], dict(order.environment))  # noqa: S606
+    os.execve(f"{TOOLS}/python3", ["python3", f"{LAUNCHER}/__main__.py"], dict(order.environment))  # noqa: S606
 
 
 def _keep(launcher: int, leash: int, owner: int) -> None:

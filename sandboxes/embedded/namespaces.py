@@ -71,7 +71,7 @@ class _Host:
                 *package_view(package_entries(kind.packages)),
                 *mount_view(mount_points(dict(kind.mounts))),
             ),
-            environment=_launcher_environment(kind),
+            environment=environment(kind.packages, kind.preload),
             user=BOX_ID,
             privileged=self.privileged,
             cgroup={},
@@ -109,7 +109,7 @@ class NamespacesProvider:
         _, slots, _ = self._host()
         package_entries(spec.packages)
         mount_points(spec.mounts)
-        return LauncherSandbox(slots, spec, environment(spec.packages))
+        return LauncherSandbox(slots, spec, environment(spec.packages, spec.preload))
 
     def close(self) -> None:
         """Destroys the idle slots."""
@@ -146,12 +146,6 @@ def _try(slots: Slots) -> Ready:
     if result.exit != 7:
         raise SandboxUnavailable(f"a first program in a box went wrong: {result}")
     return ready
-
-
-def _launcher_environment(kind: Kind) -> dict[str, str]:
-    # Warm interpreters serve the programs that ask for the same.
-    seed = {"PYTHONHASHSEED": "0"} if kind.preload else {}
-    return {**environment(kind.packages), **seed}
 
 
 def _findings(host: _Host, ready: Ready) -> list[Finding]:

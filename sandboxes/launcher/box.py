@@ -12,7 +12,7 @@ import os
 import resource
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import FileIO
 from typing import Any
@@ -22,6 +22,7 @@ from sandboxes.files import lay_files, make_folder, read_file
 from sandboxes.launcher.confine import Confinement, start
 from sandboxes.launcher.messages import Content, Ended, Failed, Forget, Read, Run
 from sandboxes.launcher.stream import Stream
+from sandboxes.launcher.warm import Program, WarmInterpreter
 from sandboxes.layout import SHARED_MEMORY, TEMPORARY, WORK
 from sandboxes.metering import CgroupFiles, CgroupMeter, Meter, WatchdogMeter
 from sandboxes.process import Streams
@@ -39,6 +40,7 @@ class Tools:
     stream: Stream
     confinement: Confinement
     accounts: CgroupFiles | None
+    warm: WarmInterpreter | None
 
 
 class Box:
@@ -54,16 +56,23 @@ class Box:
         self._make_room = make_room
         self._work: int | None = None  # the very directory that we made, whatever lies there now
 
-    def serve(self) -> None:
+    def serve(self) -> Program | None:
         """Answers requests until nothing more is wanted of this box.
+
+        Returns:
+            None; but in a fork that is to go on as a Python program, that program.
 
         Raises:
             BrokenStream: the host went away.
         """
         while not isinstance(request := self._tools.stream.receive(), Forget):
-            self._tools.stream.send(self._answer(request))
+            answer = self._answer(request)
+            if isinstance(answer, Program):
+                return answer
+            self._tools.stream.send(answer)
+        return None
 
-    def _answer(self, request: object) -> Ended | Content | Failed:
+    def _answer(self, request: object) -> Ended | Content | Failed | Program:
         try:
             if isinstance(request, Run) and self._work is None:
                 return self._run(request)
@@ -73,11 +82,13 @@ class Box:
             return Failed(f"the launcher could not do its part: {error}")
         return Failed(f"no time for a {type(request).__name__}")
 
-    def _run(self, run: Run) -> Ended | Failed:
+    def _run(self, run: Run) -> Ended | Failed | Program:
         self._make_room(run)
         self._work = _lay(run)
         meter = self._meter(run.limits)
-        program = _Program(self._tools.confinement, run)
+        program = _start(self._tools, run)
+        if isinstance(program, Program):
+            return program
         started = time.monotonic()
         hit = program.streams.run(
             program.ended,
@@ -109,7 +120,7 @@ class Box:
         return WatchdogMeter(limits, ProcessMeter(proc, disks, _reaped_cpu_s))
 
 
-class _Program:
+class _Running:
     """A running program, and the reaper of all that it leaves.
 
     Attributes:
@@ -117,21 +128,14 @@ class _Program:
         streams: our ends of its pipes.
     """
 
-    def __init__(self, confinement: Confinement, run: Run) -> None:
-        pipes = [os.pipe() for _ in range(3)]
-        theirs = (pipes[0][0], pipes[1][1], pipes[2][1])
-        ours = (pipes[0][1], pipes[1][0], pipes[2][0])
-        self._trouble, trouble = os.pipe()
-        self._pid = os.fork()
-        if self._pid == 0:
-            _become(confinement, run, theirs, trouble)
-        for fd in (*theirs, trouble):
-            os.close(fd)
+    def __init__(self, pid: int, run: Run, pipes: Sequence[int], trouble: int) -> None:
+        self._pid = pid
+        self._trouble = trouble
+        self._status: int | None = None
+        self._files = [FileIO(fd, mode) for fd, mode in zip(pipes, ("w", "r", "r"), strict=True)]
         # Written to by the reaper; no pidfd, which gVisor may not have.
         self.ended, self._end = os.pipe()
-        self._files = [FileIO(fd, mode) for fd, mode in zip(ours, ("w", "r", "r"), strict=True)]
         self.streams = Streams(*self._files, feed=run.stdin, cap_bytes=run.limits.output_bytes)
-        self._status: int | None = None
         signal.signal(signal.SIGCHLD, self._reap)
         self._reap()  # those that were faster than that
 
@@ -155,10 +159,28 @@ class _Program:
                     os.write(self._end, b".")
 
 
-def _become(confinement: Confinement, run: Run, streams: tuple[int, ...], trouble: int) -> None:
+def _start(tools: Tools, run: Run) -> _Running | Program:
+    """Forks the program; in the fork, returns it where it is one for this interpreter."""
+    pipes = [os.pipe() for _ in range(3)]
+    theirs = (pipes[0][0], pipes[1][1], pipes[2][1])
+    ours = (pipes[0][1], pipes[1][0], pipes[2][0])
+    read_trouble, trouble = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        return _become(tools, run, theirs, trouble)
+    for fd in (*theirs, trouble):
+        os.close(fd)
+    return _Running(pid, run, ours, read_trouble)
+
+
+def _become(tools: Tools, run: Run, streams: Sequence[int], trouble: int) -> Program:
+    """Confines this fork; then it is the program, or returns it."""
     said = "something unforeseen"
+    program = None
     try:
-        confinement.enter(run.limits, streams, run.cwd)
+        tools.confinement.enter(run.limits, streams, run.cwd, keep=trouble)
+        if tools.warm is not None:
+            program = tools.warm.become(run.argv, run.env, run.files)
         said = ""
     except (OSError, ValueError) as error:
         said = str(error)
@@ -166,7 +188,10 @@ def _become(confinement: Confinement, run: Run, streams: tuple[int, ...], troubl
         if said:
             os.write(trouble, said.encode()[:_TROUBLE_BYTES])
             os._exit(1)
-    start(run.argv, run.env)
+    if program is None:
+        start(run.argv, run.env)
+    os.close(trouble)
+    return program
 
 
 def _lay(run: Run) -> int:

@@ -10,15 +10,32 @@ from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 from types import MappingProxyType
 
+from sandboxes.launcher.lean import lean_copy
 from sandboxes.layout import LAUNCHER
 
-_MAIN = b"from sandboxes.launcher.program import serve\n\nserve()\n"
+_MAIN = b"""\
+import sys
+
+sys.path.insert(0, __file__.rpartition("/")[0])  # not there if this file was named, not its folder
+from sandboxes.launcher.program import serve
+
+program = serve()
+if program is not None:
+    program.run()
+"""
 _MODULES = (
     *("__init__", "base", "layout", "files", "process", "procfs", "metering"),
     *("confinement/__init__", "confinement/kernel", "confinement/landlock"),
     *("confinement/limits", "confinement/rules", "confinement/seccomp", "confinement/syscalls"),
-    *("launcher/__init__", "launcher/box", "launcher/confine", "launcher/messages"),
-    *("launcher/namespaces", "launcher/program", "launcher/stream"),
+    *("launcher/__init__", "launcher/box", "launcher/boxes", "launcher/confine"),
+    *(
+        "launcher/lean",
+        "launcher/messages",
+        "launcher/namespaces",
+        "launcher/program",
+        "launcher/stream",
+    ),
+    *("launcher/warm",),
 )
 
 
@@ -27,7 +44,7 @@ def launcher_files() -> Mapping[str, bytes]:
     """Contents by path, below the directory that `python3` is given (`layout.LAUNCHER`)."""
     package = Path(__file__).parent.parent
     paths = [f"{module}.py" for module in _MODULES]
-    files = {f"{package.name}/{path}": (package / path).read_bytes() for path in paths}
+    files = {f"{package.name}/{path}": lean_copy((package / path).read_bytes()) for path in paths}
     return MappingProxyType({"__main__.py": _MAIN, **files})
 
 

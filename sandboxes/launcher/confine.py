@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from sandboxes.base import Limits
 from sandboxes.confinement.kernel import (
+    close_all_but,
     drop_capabilities,
     filter_system_calls,
     gain_no_privileges,
@@ -58,14 +59,21 @@ class Confinement:
         """The names, for `Ready`."""
         return ("seccomp", "landlock") if self.landlock else ("seccomp",)
 
-    def enter(self, limits: Limits, streams: Sequence[int], cwd: str) -> None:
-        """Confines this process, which takes these for its standard streams.
+    def enter(self, limits: Limits, streams: Sequence[int], cwd: str, *, keep: int) -> None:
+        """Confines this process.
+
+        Args:
+            limits: of the run.
+            streams: descriptors that become its standard streams.
+            cwd: below the work directory.
+            keep: a descriptor that stays open; all others are closed.
 
         Raises:
             OSError: the kernel refuses; what follows must not run.
         """
         for number, fd in enumerate(streams):
             os.dup2(fd, number)
+        close_all_but((0, 1, 2, keep))
         os.setsid()
         os.umask(_MASK)
         set_dumpable(True)
