@@ -13,7 +13,7 @@ from typer.main import get_command
 
 from verifier_server.checkers.math import exact, numerals, policy, tokens
 from verifier_server.cli.main import app
-from verifier_server.settings import Settings
+from verifier_server.settings import LeanSettings, Settings
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -31,6 +31,9 @@ def settings_page() -> str:
     ]
     for name, field in Settings.model_fields.items():
         lines.append(f"| `VERIFIER_{name.upper()}` | {_default(name)} | {field.description} |")
+    for name, field in LeanSettings.model_fields.items():
+        default = f"`{field.default}`"
+        lines.append(f"| `VERIFIER_LEAN_{name.upper()}` | {default} | {field.description} |")
     return "\n".join(lines) + "\n"
 
 
@@ -38,6 +41,7 @@ def _default(name: str) -> str:
     of_this_machine = {
         "cpu_workers": "cores, at least 2",
         "sandbox_workers": "twice the cores, at least 4",
+        "lean_workers": "cores, at least 2",
     }
     if name in of_this_machine:
         return of_this_machine[name]

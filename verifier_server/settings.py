@@ -59,6 +59,9 @@ class Settings(BaseSettings):
         description="items that may hold a sandbox at once; more than cores, so that one which "
         "runs into its time limit does not halve the rate of the others",
     )
+    lean_workers: int = Field(
+        max(2, CORES), ge=1, description="Lean processes at once; with Mathlib each needs gigabytes"
+    )
     queue_items: int = Field(
         8192, ge=1, description="items waiting in one queue before new requests get 429"
     )
@@ -104,6 +107,36 @@ class Settings(BaseSettings):
                 "bind 127.0.0.1, or pass --insecure"
             )
         return self
+
+
+class LeanSettings(BaseSettings):
+    """Where Lean and its tools are, for the checker `lean`."""
+
+    model_config = SettingsConfigDict(env_prefix="VERIFIER_LEAN_", frozen=True)
+
+    command: str | None = Field(
+        None, description="a `lean` executable; else the project's, the PATH's or elan's"
+    )
+    path: str | None = Field(
+        None, description="colon-separated directories of compiled modules (`.olean`)"
+    )
+    project: str | None = Field(
+        None, description="a built Lake project, whose `lake env` gives tool chain and libraries"
+    )
+    exporter: str | None = Field(
+        None, description="`lean4export`, for tier `sound`; else the PATH's"
+    )
+    nanoda: str | None = Field(
+        None, description="`nanoda_bin`, an independent kernel for tier `sound`; else the PATH's"
+    )
+    oldest_sound: str = Field(
+        "4.34",
+        pattern=r"^\d+(\.\d+)*$",
+        description="tier `sound` is refused below this version: kernels before have known holes",
+    )
+    cache: str | None = Field(
+        None, description="directory of compiled statements; else below the user's cache directory"
+    )
 
 
 def _is_loopback(host: str) -> bool:
