@@ -1,0 +1,114 @@
+"""The task's statement as compiled modules, before any hostile text is looked at.
+
+`AnswerKeyContext` holds what the header declares, where it does; `AnswerKeyChallenge` the
+statement, under a name of ours and without a proof. Whether header and statement were read
+rightly shows when a proof of ours that rests on a gap is judged like any submission: it must
+match the statement and lean on that gap alone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from verifier_server.checkers.lean.axioms import ask_axioms
+from verifier_server.checkers.lean.box import Compiled, Workshop
+from verifier_server.checkers.lean.statement import Statement
+from verifier_server.checkers.lean.submission import CONTEXT, top
+from verifier_server.errors import BadReference, SandboxFault
+
+CHALLENGE = "AnswerKeyChallenge"
+SUBMISSION = "AnswerKeySubmission"
+_ASKED = "answer_key_challenge"
+_GAP, _OWN_GAP = "answer_key_gap", "answer_key_own_gap"
+_LACKS = re.compile(r"unknown module prefix|object file .* does not exist|incompatible header")
+_PROBE = "prelude\ntheorem answer_key_probe : (p : Prop) → p → p := fun _ h => h\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Challenge:
+    """A compiled statement.
+
+    Attributes:
+        modules: compiled modules that a submission may import, by name: the context, if any.
+        statement_module: the compiled statement itself.
+        asked: the constant in it that states the theorem, by full name.
+    """
+
+    modules: dict[str, bytes]
+    statement_module: bytes
+    asked: str
+
+
+def compile_challenge(workshop: Workshop, statement: Statement) -> Challenge:
+    """Compiles a task's statement and judges a proof of ours against it.
+
+    Raises:
+        BadReference: header and statement don't compile, or were not understood.
+        SandboxFault: this host can't compile them: a library is missing, Lean doesn't work.
+    """
+    head, modules = statement.head, {}
+    if statement.declares:
+        context = workshop.compile(CONTEXT, f"{top(head, [])}{head.rest}\n", {})
+        modules[CONTEXT] = _compiled(workshop, context, "the header")
+    theorem = f"{statement.before}{statement.keyword} {_ASKED}{statement.after} := {_GAP} _\n"
+    text = f"{top(head, modules)}{_axiom(_GAP)}{statement.scope}\n{theorem}"
+    stated = _compiled(workshop, workshop.compile(CHALLENGE, text, modules), "the statement")
+    challenge = Challenge(modules, stated, statement.in_namespace(_ASKED))
+    _judge_own_proof(workshop, statement, challenge)
+    return challenge
+
+
+def require_lean(workshop: Workshop) -> None:
+    """Tells a submission that breaks Lean from a Lean that is broken.
+
+    Raises:
+        SandboxFault: Lean doesn't compile what it must.
+    """
+    probe = workshop.compile("AnswerKeyProbe", _PROBE, {})
+    if probe.olean is None:
+        raise SandboxFault(f"Lean doesn't work in a box: {probe.describe()}")
+
+
+def _judge_own_proof(workshop: Workshop, statement: Statement, challenge: Challenge) -> None:
+    proof = (
+        f"{top(statement.head, challenge.modules)}{_axiom(_OWN_GAP)}{statement.scope}\n"
+        f"{statement.text} := {_OWN_GAP} _\n"
+    )
+    own = workshop.compile(SUBMISSION, proof, challenge.modules)
+    submission = _compiled(workshop, own, "the statement")
+    modules = {
+        **challenge.modules,
+        CHALLENGE: challenge.statement_module,
+        SUBMISSION: submission,
+    }
+    found = ask_axioms(
+        workshop, statement.head, modules, asked=challenge.asked, given=statement.full_name
+    )
+    if found.axioms != (_OWN_GAP,):
+        require_lean(workshop)
+        raise BadReference(
+            f"the header was not understood: a proof of `{statement.full_name}` in its place "
+            f"does not match the statement ({found.run.describe()})",
+            remedy="keep the header to imports, `open`, `variable`, `namespace` and declarations "
+            "that begin at the first column",
+        )
+
+
+def _compiled(workshop: Workshop, run: Compiled, what: str) -> bytes:
+    if run.olean is not None:
+        return run.olean
+    if run.error is not None and _LACKS.search(run.error.text):
+        raise SandboxFault(
+            f"{what} imports what this host lacks: {run.error}",
+            remedy="add it to VERIFIER_LEAN_PATH or VERIFIER_LEAN_PROJECT, or correct the header",
+        )
+    require_lean(workshop)
+    raise BadReference(f"{what} does not compile: {run.describe()}")
+
+
+def _axiom(name: str) -> str:
+    return f"axiom {name} : (p : Prop) → p\n"
+
+
+__all__ = ["CHALLENGE", "SUBMISSION", "Challenge", "compile_challenge", "require_lean"]
