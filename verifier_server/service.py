@@ -61,8 +61,11 @@ class ScoringService:
         """
         return list(await asyncio.gather(*self._submit(items)))
 
-    def stream(self, items: Sequence[Item | Malformed]) -> AsyncIterator[Verdict]:
-        """The verdicts as they fall due; `index` tells whose. Raises as `score`, at once."""
+    def stream(self, items: Sequence[Item | Malformed]) -> AsyncIterator[list[Verdict]]:
+        """The verdicts as they fall due, those together that are due together.
+
+        `index` tells whose each is. Raises as `score`, at once.
+        """
         return _as_due(self._submit(items))
 
     def _submit(self, items: Sequence[Item | Malformed]) -> list[asyncio.Future[Verdict]]:
@@ -146,10 +149,18 @@ class ScoringService:
         return verdict
 
 
-async def _as_due(pending: list[asyncio.Future[Verdict]]) -> AsyncIterator[Verdict]:
+async def _as_due(pending: list[asyncio.Future[Verdict]]) -> AsyncIterator[list[Verdict]]:
+    ready: asyncio.Queue[asyncio.Future[Verdict]] = asyncio.Queue()
+    for future in pending:
+        future.add_done_callback(ready.put_nowait)
+    left = len(pending)
     try:
-        for verdict in asyncio.as_completed(pending):
-            yield await verdict
+        while left:
+            due = [await ready.get()]
+            while not ready.empty():
+                due.append(ready.get_nowait())
+            left -= len(due)
+            yield [future.result() for future in due]
     finally:
         for future in pending:  # nobody reads on: what is not judged yet need not be
             future.cancel()

@@ -81,7 +81,7 @@ async def test_workers_killed_from_outside_again_and_again_are_no_zero(
 
 async def test_neighbours_of_a_hanging_item_are_judged_while_it_hangs(service: Service) -> None:
     items = [item("hang"), *(item("sleep 0", broken=f"/nowhere/{n}") for n in range(200))]
-    order = [verdict.index async for verdict in service.scoring.stream(items)]
+    order = [v.index async for verdicts in service.scoring.stream(items) for v in verdicts]
     assert sorted(order) == list(range(201))
     assert order[-1] == 0
 

@@ -33,6 +33,7 @@ class InProcessDispatcher:
         self._registry = registry
         self._nursery = Nursery(settings.sandbox_address, settings.log_level)
         self._lanes: dict[Resource, Lane] = {}
+        self._canaries: dict[str, Task] = {}
 
     @property
     def resources(self) -> frozenset[Resource]:
@@ -98,5 +99,7 @@ class InProcessDispatcher:
         return self._nursery.is_alive and all(lane.is_ready for lane in self._lanes.values())
 
     def _canary(self, name: str) -> Task:
-        example = next(e for e in self._registry.get(name).examples if e.score == 1)
-        return Task(name, example.completion, example.params, example.prompt)
+        if name not in self._canaries:
+            example = next(e for e in self._registry.get(name).examples if e.score == 1)
+            self._canaries[name] = Task(name, example.completion, example.params, example.prompt)
+        return self._canaries[name]

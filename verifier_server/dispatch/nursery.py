@@ -21,6 +21,7 @@ from verifier_server.dispatch.zygote import MESSAGE_BYTES
 from verifier_server.errors import ConfigError
 
 _START_TIMEOUT_S = 60.0
+_CHUNK_BYTES = 1 << 16
 _SECRETS = ("VERIFIER_API_KEYS",)
 
 
@@ -40,7 +41,7 @@ class Worker:
         self.died: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
         self.cpu_s = 0.0
         self._reader, self._writer = streams
-        self._header: tuple[int, int] | None = None
+        self._unread = bytearray()
 
     def send(self, frames: bytes) -> None:
         """Queues frames for the worker; if it is dead, `receive` tells."""
@@ -53,11 +54,23 @@ class Worker:
         Raises:
             EOFError, ConnectionError: the worker is gone.
         """
-        if self._header is None:
-            self._header = HEADER.unpack(await self._reader.readexactly(HEADER.size))
-        size, number = self._header
-        body = await self._reader.readexactly(size)
-        self._header = None
+        while (answer := self.received()) is None:
+            chunk = await self._reader.read(_CHUNK_BYTES)
+            if not chunk:
+                raise EOFError("the worker closed its socket")
+            self._unread += chunk
+        return answer
+
+    def received(self) -> tuple[int, dict[str, Any]] | None:
+        """The next answer if all of it has been read already, without waiting."""
+        if len(self._unread) < HEADER.size:
+            return None
+        size, number = HEADER.unpack_from(self._unread)
+        end = HEADER.size + size
+        if len(self._unread) < end:
+            return None
+        body = bytes(self._unread[HEADER.size : end])
+        del self._unread[:end]
         return number, unpack(body)
 
     def set_died(self, status: int | None, cpu_s: float = 0.0) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from verifier_server.checkers.runtime import Task
 from verifier_server.dispatch.board import Reading
-from verifier_server.dispatch.frames import judgement_from_wire, pack, task_to_wire
+from verifier_server.dispatch.frames import judgement_from_wire, pack_task
 from verifier_server.dispatch.job import Job
 from verifier_server.dispatch.nursery import Nursery, Worker
 from verifier_server.errors import ConfigError
@@ -128,9 +128,11 @@ class Slot:
     def _hand_over(self, jobs: list[Job]) -> None:
         if not self.held:
             self._heard_s = time.monotonic()
+        frames = []
         for job, number in zip(jobs, self._numbers, strict=False):
             self.held[number] = job
-            self._worker.send(pack(number, {"task": task_to_wire(job.task)}))
+            frames.append(pack_task(number, job.task))
+        self._worker.send(b"".join(frames))
 
     async def _attend(self) -> None:
         """Waits for one thing to happen to the held jobs, and deals with it."""
@@ -146,7 +148,8 @@ class Slot:
         number, body = answer
         if job := self._take_out(number):
             await self._conclude(job, body)
-        if self.held:
+        # Several at a time, since each handing over wakes the worker; but never all too late.
+        if self.held and 2 * len(self.held) <= self._lane.config.window:
             self._hand_over(self._lane.take_now(self._lane.config.window - len(self.held)))
 
     def _take_out(self, number: int) -> Job | None:
@@ -156,9 +159,11 @@ class Slot:
 
     async def _answer(self, timeout_s: float) -> tuple[int, dict[str, Any]] | None:
         """The worker's next answer; None if none comes in time. Raises WorkerLost."""
+        answer = self._worker.received()
         try:
-            async with asyncio.timeout(timeout_s):
-                answer = await self._worker.receive()
+            if answer is None:
+                async with asyncio.timeout(timeout_s):
+                    answer = await self._worker.receive()
         except TimeoutError:
             return None
         except (EOFError, ConnectionError) as error:
@@ -289,7 +294,7 @@ class Slot:
     async def _ask(self, task: Task, *, lint: bool = False) -> Judgement:
         """One judgement from the worker at hand, which holds nothing else."""
         number = next(self._numbers)
-        self._worker.send(pack(number, {"task": task_to_wire(task), "lint": lint}))
+        self._worker.send(pack_task(number, task, lint=lint))
         asked_s = time.monotonic()
         while True:
             try:

@@ -15,13 +15,7 @@ from typing import Any, BinaryIO
 
 from verifier_server.checkers.runtime import CheckRuntime
 from verifier_server.dispatch.board import Board
-from verifier_server.dispatch.frames import (
-    HEADER,
-    judgement_to_wire,
-    pack,
-    task_from_wire,
-    unpack,
-)
+from verifier_server.dispatch.frames import HEADER, judgement_to_wire, pack, unpack_task
 
 DEFAULT_BUDGET_S = 5.0
 
@@ -50,14 +44,11 @@ def _serve(sock: socket.socket, stream: BinaryIO, board: Board, runtime: CheckRu
         wanted = board.begin(number, DEFAULT_BUDGET_S)
         body = stream.read(size)
         if wanted:
-            sock.sendall(pack(number, _answer(unpack(body), board, runtime)))
+            sock.sendall(pack(number, _answer(body, board, runtime)))
 
 
-def _answer(message: dict[str, Any], board: Board, runtime: CheckRuntime) -> dict[str, Any]:
-    task = task_from_wire(message["task"])
+def _answer(body: bytes, board: Board, runtime: CheckRuntime) -> dict[str, Any]:
+    task, lint = unpack_task(body)
     start_s = time.monotonic()
-    if message.get("lint"):
-        judgement = runtime.lint(task)
-    else:
-        judgement = runtime.judge(task, on_budget=board.extend)
+    judgement = runtime.lint(task) if lint else runtime.judge(task, on_budget=board.extend)
     return {"judgement": judgement_to_wire(judgement), "run_s": time.monotonic() - start_s}

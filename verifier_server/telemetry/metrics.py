@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -63,15 +64,24 @@ class Metrics:
             "Requests answered 429 because a queue was full",
             registry=self._registry,
         )
+        # Looking a series up takes longer than counting; checkers and outcomes are few.
+        self._series = cache(
+            lambda checker, outcome, fault: (
+                self._verdicts.labels(checker, outcome, fault),
+                self._run_s.labels(checker),
+                self._queue_s.labels(checker),
+            )
+        )
 
     def count(self, verdict: Verdict, tampering: Iterable[Tampering] = ()) -> None:
         """Counts one verdict. A checker that does not exist is counted as `unknown`."""
         checker = verdict.checker if verdict.version else "unknown"
         for kind in tampering:
             self._tampering.labels(checker, kind).inc()
-        self._verdicts.labels(checker, verdict.outcome, verdict.fault).inc()
-        self._run_s.labels(checker).observe(verdict.usage.run_s)
-        self._queue_s.labels(checker).observe(verdict.usage.queue_s)
+        verdicts, run_s, queue_s = self._series(checker, verdict.outcome, verdict.fault)
+        verdicts.inc()
+        run_s.observe(verdict.usage.run_s)
+        queue_s.observe(verdict.usage.queue_s)
 
     def count_refusal(self) -> None:
         """Counts one request that was refused."""

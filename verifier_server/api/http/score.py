@@ -107,9 +107,9 @@ async def _disconnected(request: Request) -> None:
         pass
 
 
-async def _lines(verdicts: AsyncIterator[Verdict]) -> AsyncIterator[bytes]:
-    async for verdict in verdicts:
-        yield _dump(verdict.model_dump()) + b"\n"
+async def _lines(batches: AsyncIterator[list[Verdict]]) -> AsyncIterator[bytes]:
+    async for verdicts in batches:
+        yield b"".join(_dump(verdict.model_dump()) + b"\n" for verdict in verdicts)
 
 
 def _dump(value: Any) -> bytes:

@@ -51,11 +51,11 @@ COMMAND_SIGNS = {
 # Commands that change the look and nothing else.
 INVISIBLE = frozenset(
     ", ; : ! quad qquad thinspace medspace thickspace enspace displaystyle textstyle scriptstyle "
-    "left right mleft mright middle big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr limits "
-    "nolimits mathstrut strut allowbreak nobreak rm bf it sf tt cal normalsize large Large small "
-    "scriptscriptstyle hfill hfil noindent / boldmath ensuremath mathit mathbf mathsf boldsymbol "
-    "bm pmb vec overrightarrow underline mathord mathop mathrel mathbin boxed fbox displaylines "
-    "unboldmath tiny centering bold".split()
+    "left right mleft mright middle big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr "
+    "limits nolimits mathstrut strut allowbreak nobreak rm bf it sf tt cal normalsize large Large "
+    "small scriptscriptstyle hfill hfil noindent / boldmath ensuremath mathit mathbf mathsf "
+    "boldsymbol bm pmb vec overrightarrow underline mathord mathop mathrel mathbin boxed fbox "
+    "displaylines unboldmath tiny centering bold".split()
 )
 
 TEXT_COMMANDS = frozenset(

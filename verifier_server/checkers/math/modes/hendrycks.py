@@ -1,8 +1,9 @@
 r"""The grader of the MATH data set (Hendrycks et al. 2021, `math_equivalence.is_equiv`).
 
-The last `\boxed{…}` is compared as text, after spaces, sizes, degree, dollar and percent signs
-and everything from `\text{ ` on are taken away, and fractions and roots are braced. Rules read
-in that repository's `modeling/math_equivalence.py` and `modeling/dataset/util.py`.
+The last `\boxed{…}` is compared as text, after spaces, sizes, degree signs, escaped dollar and
+percent signs and everything from `\text{ ` on are taken away, and fractions and roots are
+braced. Rules read in that repository's `modeling/math_equivalence.py` and
+`modeling/dataset/util.py`.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def _normalised(text: str) -> str:
         text = text.replace(removed, "")
     if text.count(_UNIT) > 1:
         raise _Choked
-    text = text.partition(_UNIT)[0].replace("\\%", "").replace("%", "")
+    text = text.partition(_UNIT)[0].replace("\\%", "")
     text = text.replace(" .", " 0.").replace("{.", "{0.")
     if text.startswith("."):
         text = "0" + text
