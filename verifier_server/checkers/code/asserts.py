@@ -25,7 +25,7 @@ from verifier_server.verdict import Case, Outcome, Tampering
 _PACKAGE = "judge_harness"
 _MODULES = (
     *("__init__", "asserts_runner", "candidate", "codec", "judge", "link", "plan", "remote"),
-    *("siblings", "console"),
+    *("siblings", "console", "shared_state"),
 )
 
 

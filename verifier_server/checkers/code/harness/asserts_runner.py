@@ -26,7 +26,8 @@ from .candidate import serve_candidate
 from .judge import MODULE, Judge
 from .link import Gone
 from .plan import Plan
-from .remote import Tampering
+from .remote import Remote, RemoteType, Tampering
+from .shared_state import Names, share
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -113,13 +114,8 @@ def run(plan: Plan, report: Report, judge: Judge, *, stop_early: bool) -> None:
     if failure is not None:
         report.line(outcome=failure[0], message=f"{failure[1]} while it is loaded")
         return
-    names: dict[str, Any] = {"__name__": MODULE, "__builtins__": builtins}
-    names.update({module: __import__(module) for module in plan.modules})
-    for name in plan.wanted:
-        try:
-            names[name] = judge.name(name)
-        except NameError:
-            continue
+    names = names_for(plan, judge)
+    share(judge)
     pending: tuple[str, str] | None = None
     for statement in plan.statements:
         code = compile(ast.Module([statement], []), "<asserts>", "exec", optimize=0)
@@ -136,6 +132,21 @@ def run(plan: Plan, report: Report, judge: Judge, *, stop_early: bool) -> None:
     # A test may have caught the end of the program's process with a bare `except`.
     gone = attempt(lambda: judge.name("__name__"))
     report.line(end=gone is None)
+
+
+def names_for(plan: Plan, judge: Judge) -> dict[str, Any]:
+    """What the asserts find by name: modules, and what the program defines."""
+    names: dict[str, Any] = {"__name__": MODULE, "__builtins__": builtins}
+    names.update({module: __import__(module) for module in plan.modules})
+    data: dict[str, Any] = {}
+    for name in plan.wanted:
+        try:
+            value = judge.name(name)
+        except NameError:
+            continue
+        is_remote = issubclass(type(value), (Remote, RemoteType))
+        (names if is_remote else data)[name] = value
+    return Names(judge, names, data) if data else names
 
 
 def attempt(action: Callable[[], Any], default: str = "runtime_error") -> tuple[str, str] | None:

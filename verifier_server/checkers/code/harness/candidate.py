@@ -15,6 +15,7 @@ from types import CoroutineType, ModuleType
 from .codec import DATA_TYPES, MUTABLE_TYPES, is_builtin, pack, restore, unpack
 from .console import replace_stdout
 from .link import SPECIAL, Gone, Link
+from .shared_state import set_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ class Candidate(Link):
             if rest[0] not in self._names:
                 raise NameError(f"name {rest[0]!r} is not defined")
             return self._names[rest[0]]
+        if operation in ("seed", "setenv"):
+            return set_state(operation, [unpack(tree, self._resolve) for tree in rest[0]])
         target, name = self._objects[rest[0]], rest[1]
         self._arguments = [unpack(tree, self._resolve) for tree in rest[2]]
         if operation == "get":

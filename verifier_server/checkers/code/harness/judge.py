@@ -31,6 +31,7 @@ class Judge(Link):
         self._remotes: dict[int, Any] = {}
         self._exported: list[Any] = []
         self._naming = False
+        self.operations = 0  # on the program's objects, so far
 
     def load(self, step: Literal["compile", "load"]) -> None:
         """Compiles the program, or runs its top level; what that raises is raised here."""
@@ -44,13 +45,19 @@ class Judge(Link):
         finally:
             self._naming = False
 
+    def tell(self, operation: str, *args: Any) -> None:
+        """Sets what the program's process shares, see `shared_state`."""
+        self._answer(self.request(operation, [pack(arg, self._export) for arg in args]))
+
     def do(self, operation: str, number: int, name: str, args: tuple[Any, ...]) -> Any:
         """One operation on an object of the program; it leaves the arguments as they are."""
+        self.operations += 1
         packed = [pack(arg, self._export) for arg in args]
         return self._answer(self.request(operation, number, name, packed))
 
     def call(self, number: int, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """A call with arguments as data; those changed in place are changed here too."""
+        self.operations += 1
         packed = [pack(arg, self._export) for arg in args]
         named = {key: pack(value, self._export) for key, value in keywords.items()}
         return self._answer(self.request("call", number, "__call__", packed, named), args)
