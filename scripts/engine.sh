@@ -43,6 +43,7 @@ install() {
         if apt-cache show "$package" >/dev/null 2>&1; then known="$known $package"
         else say "there is no package $package here"; fi
     done
+    [ -n "$known" ] || return 0
     # shellcheck disable=SC2086
     DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $known >&2 ||
         say "could not install$known"
