@@ -120,6 +120,7 @@ stop() {
             sleep 1
         done
         kill -KILL "$pid" 2>/dev/null || true
+        umount "$dir"/exec/netns/* 2>/dev/null || true  # what dockerd itself leaves mounted
         say "stopped"
     fi
     if [ -r "$dir/mounted" ]; then
