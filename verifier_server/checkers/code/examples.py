@@ -6,6 +6,19 @@ from verifier_server.checkers.base import Example
 from verifier_server.verdict import Outcome
 
 _SUM = {"mode": "stdio", "tests": [{"stdin": "3 4\n", "stdout": "7\n"}]}
+_BASH = {"mode": "stdio", "language": "bash", "tests": [{"stdin": "3 4\n", "stdout": "7\n"}]}
+_ANY_ORDER = {
+    "mode": "stdio",
+    "tests": [{"stdin": "", "stdout": "1 2"}],
+    "compare": {
+        "checker_program": {
+            "language": "python",
+            "source": "import sys\n"
+            "_, got, want = (sorted(open(path).read().split()) for path in sys.argv[1:])\n"
+            "sys.exit(got != want)",
+        }
+    },
+}
 _DOUBLE = {
     "mode": "function",
     "function": "double",
@@ -44,6 +57,10 @@ EXAMPLES = (
         Outcome.TIME_LIMIT,
         note="hostile: never ends",
     ),
+    Example("```bash\nread -r a b\necho $((a + b))\n```", _BASH, 1.0),
+    Example("```bash\nexit 0\n```", _BASH, 0.0, Outcome.WRONG_ANSWER),
+    Example(_python("print(2, 1)"), _ANY_ORDER, 1.0),
+    Example(_python("print(2, 3)"), _ANY_ORDER, 0.0, Outcome.WRONG_ANSWER),
     Example(_python("def double(x):\n    return x * 2"), _DOUBLE, 1.0),
     Example(_python("def double(x):\n    return 8"), _DOUBLE, 0.0, Outcome.WRONG_ANSWER),
     Example(
