@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +24,23 @@ def ask(completion: str, answer: Any, *, prompt: str | None = None, **options: A
     checker = MathChecker()
     params = MathParams.model_validate({"answer": answer, **options})
     return checker.check(completion, params, CheckContext("test", prompt, _never, _never))
+
+
+def calls(run: Callable[[], object]) -> int:
+    """How many functions are called while it runs: the same on a busy machine as on an idle one."""
+    count = 0
+
+    def on_event(_frame: object, event: str, _what: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    outer = sys.getprofile()
+    sys.setprofile(on_event)
+    try:
+        run()
+    finally:
+        sys.setprofile(outer)
+    return count
 
 
 def _never(*_: Any) -> Any:

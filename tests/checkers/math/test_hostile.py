@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.checkers.math.conftest import ask
-from verifier_server.verdict import Fault, Outcome
+from tests.checkers.math.conftest import ask, calls
+from verifier_server.verdict import Fault, Judgement, Outcome
 
+# Of functions, per answer: some 100 ms. benchmarks/math_bounds.py measures the time.
+MAX_CALLS = 400_000
 _DEEP = 100_000
 BOMBS = {
     "tower": r"9^{9^{9^9}}",
@@ -130,22 +130,22 @@ COMPLETIONS = {
     "gold", ["1", r"\sqrt2", "x+1", "1, 2", r"10 \text{ cm}", "x<1", r"x^2+C", "2x+y=7", "y=x"]
 )
 @pytest.mark.parametrize("bomb", BOMBS)
-def test_bomb_is_wrong_within_a_second(bomb: str, gold: str) -> None:
-    start = time.perf_counter()
-    judgement = ask(f"\\boxed{{{BOMBS[bomb]}}}", gold)
-    took_s = time.perf_counter() - start
-    assert took_s < 1.0
+def test_bomb_is_wrong_after_little_work(bomb: str, gold: str) -> None:
+    judgements: list[Judgement] = []
+    work = calls(lambda: judgements.append(ask(f"\\boxed{{{BOMBS[bomb]}}}", gold)))
+    [judgement] = judgements
+    assert work < MAX_CALLS
     assert judgement.score == 0 or (gold == "1" and bomb in ("long chain",))
     assert judgement.outcome.fault in (Fault.CANDIDATE, Fault.NONE)
 
 
 @pytest.mark.parametrize("mode", ["standard", "boxed", "lenient"])
 @pytest.mark.parametrize("name", COMPLETIONS)
-def test_hostile_completion_is_answered_within_a_second(name: str, mode: str) -> None:
-    start = time.perf_counter()
-    judgement = ask(COMPLETIONS[name], "7", extraction=mode)
-    assert time.perf_counter() - start < 1.0
-    assert judgement.score == 0
+def test_hostile_completion_is_answered_after_little_work(name: str, mode: str) -> None:
+    judgements: list[Judgement] = []
+    work = calls(lambda: judgements.append(ask(COMPLETIONS[name], "7", extraction=mode)))
+    assert work < MAX_CALLS
+    assert judgements[0].score == 0
 
 
 def test_refusal_by_size_says_so() -> None:
@@ -176,21 +176,21 @@ _GOLDS = st.sampled_from(
 
 
 @given(st.lists(_MATH_ALPHABET, max_size=25).map("".join), _GOLDS)
-@settings(max_examples=1500, deadline=1000)
+@settings(max_examples=1500, deadline=None)
 def test_no_answer_crashes_the_checker(answer: str, gold: str) -> None:
     for completion in (f"\\boxed{{{answer}}}", answer, f"The answer is {answer}"):
         assert ask(completion, gold).score in (0, 1)
 
 
 @given(st.text(max_size=200), _GOLDS)
-@settings(max_examples=300, deadline=1000)
+@settings(max_examples=300, deadline=None)
 def test_no_text_crashes_the_checker(text: str, gold: str) -> None:
     for completion in (text, f"\\boxed{{{text}}}"):
         assert ask(completion, gold, extraction="lenient").score in (0, 1)
 
 
 @given(st.lists(_MATH_ALPHABET, max_size=12).map("".join))
-@settings(max_examples=500, deadline=1000)
+@settings(max_examples=500, deadline=None)
 def test_a_gold_is_refused_or_equals_itself(gold: str) -> None:
     from verifier_server.errors import BadReference
 
@@ -200,4 +200,9 @@ def test_a_gold_is_refused_or_equals_itself(gold: str) -> None:
         judgement = ask(f"<answer> {gold}</answer>", gold)
     except BadReference:
         return
-    assert judgement.score == 1 or judgement.outcome is Outcome.NO_ANSWER or "$" in gold or "**" in gold
+    assert (
+        judgement.score == 1
+        or judgement.outcome is Outcome.NO_ANSWER
+        or "$" in gold
+        or "**" in gold
+    )

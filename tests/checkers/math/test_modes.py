@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
-from tests.checkers.math.conftest import ask
+from tests.checkers.math.conftest import ask, calls
+from tests.checkers.math.test_hostile import MAX_CALLS
 from verifier_server.errors import BadReference
-from verifier_server.verdict import Outcome
-
-_CAP_S = 5.0  # the checker's time limit; these take milliseconds
+from verifier_server.verdict import Judgement, Outcome
 
 # Verdicts of the published code, run on these pairs.
 HENDRYCKS = [
@@ -24,6 +21,7 @@ HENDRYCKS = [
     (r"(x-2)(x+2)", r"\boxed{\left(x-2\right)\left(x+2\right)}", 1),
     ("10", r"\boxed{\$10}", 1),
     ("10", r"\boxed{10\%}", 1),
+    ("10", r"\boxed{10%}", 0),  # only the escaped sign is taken away
     ("90", r"\boxed{90^\circ}", 1),
     ("10", r"\boxed{10\text{ units}}", 1),
     ("10", r"\boxed{10\text{units}}", 0),
@@ -86,9 +84,9 @@ def test_any_gold_counts(mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ["hendrycks", "dapo"])
-@pytest.mark.parametrize("gold", ["", " ", "$", r"\$", "\n", r"%", "units", 9000 * "1"])
+@pytest.mark.parametrize("gold", ["", " ", "$", r"\$", "\n", r"\%", "units", 9000 * "1"])
 def test_a_gold_of_which_nothing_is_compared_is_refused(mode: str, gold: str) -> None:
-    if (mode, gold) in [("hendrycks", "$"), ("hendrycks", "units"), ("dapo", "%")]:
+    if (mode, gold) in [("hendrycks", "$"), ("hendrycks", "units"), ("dapo", r"\%")]:
         return  # these rules do compare it
     with pytest.raises(BadReference):
         ask(r"\boxed{}", gold, mode=mode)
@@ -111,8 +109,8 @@ def test_a_gold_of_which_nothing_is_compared_is_refused(mode: str, gold: str) ->
     ],
     ids=range(10),
 )
-def test_hostile_completions_are_refused_in_time(mode: str, completion: str) -> None:
-    start_s = time.perf_counter()
-    judgement = ask(completion, "5", mode=mode)
-    assert judgement.score == 0
-    assert time.perf_counter() - start_s < _CAP_S
+def test_hostile_completions_are_refused_after_little_work(mode: str, completion: str) -> None:
+    judgements: list[Judgement] = []
+    work = calls(lambda: judgements.append(ask(completion, "5", mode=mode)))
+    assert judgements[0].score == 0
+    assert work < 10 * MAX_CALLS  # Math-Verify's own parser among it

@@ -106,7 +106,7 @@ def _words(tokens: list[Token]) -> Value | None:
 def _numeral(tokens: list[Token]) -> Value | None:
     r"""`3142_5`, `(10110)_2`, `1A_{16}`, `3142 \text{ base } 5`."""
     base, digits = _base_of(tokens)
-    if base is None:
+    if base is None or not digits:
         return None
     is_negative = digits[0].text == "-"
     digits = digits[is_negative:]
@@ -145,7 +145,7 @@ def _base_of(tokens: list[Token]) -> tuple[int | None, list[Token]]:
             return _base_number(named[0]), tokens[:at]
     behind = [text for text in texts[-4:] if text not in _BRACKETS]
     if len(texts) > 2 and behind[-2:-1] == ["base"]:
-        end = texts.index("base") - (texts[-1] == ")")
+        end = len(texts) - 1 - texts[::-1].index("base") - (texts[-1] == ")")
         return _base_number(behind[-1]), tokens[:end]
     return None, tokens
 
@@ -265,8 +265,10 @@ def _minutes(rest: list[Token]) -> Fraction | None:
 
 def _unit_start(tokens: list[Token]) -> int | None:
     depth = 0
+    has_function = False
     for at, token in enumerate(tokens):
         depth += (token.kind is Kind.OPEN) - (token.kind is Kind.CLOSE)
+        has_function = has_function or token.kind is Kind.FUNCTION
         starts_fraction = [t.kind for t in tokens[at + 1 : at + 3]] == [Kind.OPEN, Kind.TEXT]
         if token.kind is Kind.STRUCTURE and at and starts_fraction:
             return at
@@ -280,9 +282,7 @@ def _unit_start(tokens: list[Token]) -> int | None:
             return at
         is_degree = token.kind is Kind.SIGN and token.text in ("deg", "^")
         # The degrees of \\sin 30^\\circ are the argument's.
-        if any(t.kind is Kind.FUNCTION for t in tokens[:at]):
-            is_degree = False
-        if is_degree and _ends_in_degree(tokens[at:]):
+        if is_degree and not has_function and _ends_in_degree(tokens[at:]):
             return at
     return None
 
