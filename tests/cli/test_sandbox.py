@@ -140,7 +140,7 @@ def test_doctor_looks_at_every_level_and_attacks_the_one_in_force(
 ) -> None:
     code, told = report("--level", "bubblewrap")
     assert (code, told["ok"], told["in_force"]) == (0, True, "bubblewrap")
-    assert [level["provider"] for level in told["levels"]] == ["bubblewrap", "unsafe"]
+    assert [*told["levels"]] == ["bubblewrap", "unsafe"]
     assert {attack["outcome"] for attack in told["attacks"]} == {"held"}
     assert told["images"] == []
     code, told = report("--level", "unsafe")

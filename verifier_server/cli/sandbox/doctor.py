@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import typer
 
@@ -34,10 +34,9 @@ def doctor(level: Level = None, as_json: AsJson = False) -> None:
 
     Exits with 1 if that one can't run or does not hold.
     """
-    from sandboxes.registry import provider_names
     from verifier_server.cli.host import probe_sandbox
 
-    probes = [probe_sandbox(name) for name in provider_names()]
+    probes = {address: probe_sandbox(address) for address in _levels()}
     images = list(_images())
     if not as_json:
         _print(probes, images)
@@ -47,7 +46,7 @@ def doctor(level: Level = None, as_json: AsJson = False) -> None:
     if as_json:
         report = {
             "ok": ok,
-            "levels": [asdict(probe) for probe in probes],
+            "levels": {address: asdict(probe) for address, probe in probes.items()},
             "images": [asdict(image) for image in images],
             "in_force": provider.name,
             "attacks": [asdict(result) for result in results],
@@ -62,15 +61,27 @@ def doctor(level: Level = None, as_json: AsJson = False) -> None:
         raise typer.Exit(1)
 
 
-def _print(probes: Sequence[Probe], images: Sequence[Image]) -> None:
+def _levels() -> Iterator[str]:
+    """All levels, containers once more with each other runtime than the usual one."""
+    from sandboxes.registry import provider_names
+    from verifier_server.settings import Settings
+
+    _, *others = get_args(Settings.model_fields["sandbox_runtime"].annotation)
+    for name in provider_names():
+        yield name
+        if name == "container":
+            yield from (f"{name}?runtime={runtime}" for runtime in others)
+
+
+def _print(probes: Mapping[str, Probe], images: Sequence[Image]) -> None:
     from rich.table import Table
     from rich.text import Text
 
     table = Table("", "level", "what", box=None)
     table.add_column("found", overflow="fold")
-    for probe in probes:
+    for address, probe in probes.items():
         mark = Text("ok", "green") if probe.available else Text("--", "yellow")
-        table.add_row(mark, probe.provider, "", Text(probe.isolation or "not here"))
+        table.add_row(mark, address, "", probe.isolation if probe.available else "not here")
         for f in probe.findings:
             mark = Text("ok", "green") if f.ok else Text("--", "yellow")
             found = f"{f.detail}\n-> {f.remedy}" if f.remedy and not f.ok else f.detail
