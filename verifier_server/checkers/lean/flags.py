@@ -93,7 +93,7 @@ def flags_of(source: Source) -> Flags:
         if shady or option.startswith("warn.") or (option, value) == ("maxHeartbeats", "0"):
             found[match.start()] = (f"set_option {option}", shady)
     for match in _ATTRIBUTES.finditer(code):
-        if names := _unknown_attributes(_bracketed(code, match.end())):
+        if names := _unknown_attributes(_bracketed(source, match.end())):
             found[match.start()] = (f"attribute {', '.join(names)}", True)
     ordered = [found[at] for at in sorted(found)]
     return Flags(
@@ -102,13 +102,14 @@ def flags_of(source: Source) -> Flags:
     )
 
 
-def _bracketed(code: str, start: int) -> str:
+def _bracketed(source: Source, start: int) -> str:
     """What is in the brackets that opened before `start`."""
-    depth = 1
+    code, depth = source.code, 1
     for match in _BRACKET.finditer(code, start):
-        # Strings are blanked. Where one is left the text is in doubt, and so are its brackets.
         if match[0] == '"':
-            return f'{code[start : match.start()]}, "'
+            if source.doubtful:  # then a string may hold a bracket
+                return f'{code[start : match.start()]}, "'
+            continue
         depth += 1 if match[0] == "[" else -1
         if not depth:
             return code[start : match.start()]

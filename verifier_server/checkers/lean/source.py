@@ -28,8 +28,8 @@ class Source:
 
     Attributes:
         text: as it was written.
-        code: of the same length, comments and strings blanked; the text itself where it is in
-            doubt what they are.
+        code: of the same length, comments and strings blanked but for quotation marks; the
+            text itself where it is in doubt what they are.
         doubtful: whether it is.
     """
 
@@ -49,7 +49,7 @@ def read_source(text: str) -> Source:
             return Source(text, text, doubtful=True)
         at, shown = found
         piece = text[match.start() : at]
-        pieces.append(piece if shown else re.sub(r"[^\n]", " ", piece))
+        pieces.append(piece if shown else re.sub(r'[^\n"]', " ", piece))
     pieces.append(text[at:])
     return Source(text, "".join(pieces), doubtful=False)
 

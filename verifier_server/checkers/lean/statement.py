@@ -133,7 +133,7 @@ def _scope(text: str) -> str:
             carried += command
             continue
         if not carried and _SCOPE.match(command):
-            kept.append(text[start:end].rstrip())
+            kept.append(text[start : start + len(command.rstrip())])
         carried = ""
     return "\n".join(kept)
 

