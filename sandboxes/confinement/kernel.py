@@ -11,6 +11,7 @@ import os
 import platform
 import struct
 from collections.abc import Iterable
+from typing import NoReturn
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _CLONE, _PIVOT_ROOT = {"x86_64": (56, 155), "aarch64": (220, 41)}.get(platform.machine(), (0, 0))
@@ -111,6 +112,21 @@ def drop_capabilities() -> None:
     _checked(_libc.capset(header, bytes(24)), "dropping capabilities")
 
 
+def write_file(path: str, content: bytes) -> None:
+    """Writes to one of the kernel's own files, in one call as those want it."""
+    file = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(file, content)
+    finally:
+        os.close(file)
+
+
+def leave(status: int) -> NoReturn:
+    """Ends this process as C programs end: with what is left in the C library's own buffers."""
+    _libc.exit(status)
+    raise AssertionError("exit(3) came back")
+
+
 def filter_system_calls(program: bytes) -> None:
     """Loads a seccomp filter, see `confinement.seccomp`."""
     filter_program = _FilterProgram(len(program) // 8, program)
@@ -157,9 +173,11 @@ __all__ = [
     "drop_capabilities",
     "filter_system_calls",
     "gain_no_privileges",
+    "leave",
     "mount",
     "pivot_root",
     "restrict_mount",
     "set_dumpable",
     "syscall",
+    "write_file",
 ]

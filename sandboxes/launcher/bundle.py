@@ -27,7 +27,7 @@ _MODULES = (
     *("__init__", "base", "layout", "files", "process", "procfs", "metering"),
     *("confinement/__init__", "confinement/kernel", "confinement/landlock"),
     *("confinement/limits", "confinement/rules", "confinement/seccomp", "confinement/syscalls"),
-    *("launcher/__init__", "launcher/box", "launcher/boxes", "launcher/confine"),
+    *("launcher/__init__", "launcher/box", "launcher/boxes", "launcher/confine", "launcher/ending"),
     *(
         "launcher/lean",
         "launcher/messages",

@@ -18,6 +18,7 @@ from sandboxes.confinement.kernel import (
     filter_system_calls,
     gain_no_privileges,
     set_dumpable,
+    write_file,
 )
 from sandboxes.confinement.landlock import landlock_version, restrict_files
 from sandboxes.confinement.limits import rlimits
@@ -74,11 +75,10 @@ class Confinement:
         for number, fd in enumerate(streams):
             os.dup2(fd, number)
         close_all_but((0, 1, 2, keep))
-        os.setsid()
+        os.setpgid(0, 0)
         os.umask(_MASK)
         set_dumpable(True)
-        with open("/proc/self/oom_score_adj", "wb", buffering=0) as file:
-            file.write(_MOST_EXPENDABLE)
+        write_file("/proc/self/oom_score_adj", _MOST_EXPENDABLE)
         os.chdir(f"{WORK}/{cwd}")
         gain_no_privileges()
         if self.landlock:

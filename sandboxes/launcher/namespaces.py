@@ -29,6 +29,7 @@ from sandboxes.confinement.kernel import (
     die_with_parent,
     mount,
     set_dumpable,
+    write_file,
 )
 from sandboxes.launcher.messages import Run
 from sandboxes.layout import SHARED_MEMORY, TEMPORARY
@@ -72,7 +73,7 @@ def enter_box(outside: tuple[int, int]) -> None:
     map_user(outside[0], outside)
     set_dumpable(False)
     die_with_parent(signal.SIGKILL)
-    os.setsid()  # no group of ours is anyone else's
+    os.setpgid(0, 0)  # a group of our own; a session would cost a scheduling group as well
     socket.sethostname(HOST_NAME)
     mount_proc()
     _raise_loopback()
@@ -97,9 +98,9 @@ def map_user(user: int, outside: tuple[int, int]) -> None:
         user: our uid and gid in it.
         outside: what they are where we come from.
     """
-    _write("/proc/self/setgroups", "deny")
+    write_file("/proc/self/setgroups", b"deny")
     for kind, number in zip(("uid", "gid"), outside, strict=True):
-        _write(f"/proc/self/{kind}_map", f"{user} {number} 1")
+        write_file(f"/proc/self/{kind}_map", f"{user} {number} 1".encode())
 
 
 def mount_proc(root: str = "") -> None:
@@ -111,11 +112,6 @@ def _mount_memory(folder: str, size_bytes: int) -> None:
     inodes = size_bytes // _BYTES_PER_INODE
     options = f"size={size_bytes},nr_inodes={inodes},mode=1777"
     mount("tmpfs", folder, "tmpfs", MS_NOSUID | MS_NODEV, options)
-
-
-def _write(path: str, text: str) -> None:
-    with open(path, "w") as file:
-        file.write(text)
 
 
 def _raise_loopback() -> None:

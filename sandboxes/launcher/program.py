@@ -5,6 +5,7 @@ It is started as `python3 DIR`, where DIR holds `launcher_files()`, and is PID 1
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -63,6 +64,8 @@ def _set_up(stream: Stream, setup: Setup) -> Tools:
     confinement = Confinement.find(per_process_memory=accounts is None, own_users=counted)
     # What was started with flags that programs don't ask for is none of their interpreters.
     warm = WarmInterpreter(setup.preload) if setup.preload and not sys.flags.isolated else None
+    gc.collect()
+    gc.freeze()  # a collection in a fork then leaves our pages shared
     return Tools(stream, confinement, accounts, warm)
 
 

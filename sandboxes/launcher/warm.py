@@ -22,6 +22,7 @@ from importlib.machinery import BuiltinImporter, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Any
 
+from sandboxes.launcher.ending import end
 from sandboxes.layout import LAUNCHER
 
 # Variables that are read when an interpreter starts, by name or by how it begins.
@@ -65,31 +66,43 @@ class Command:
 
 
 class Program:
-    """A Python program that this process is to become. `run` it as the last thing of all."""
+    """A Python program that this process is to become. `run` it as the last thing of all.
+
+    Args:
+        command: what it is.
+        code: compiled; None for a module, which is found when it runs.
+        names: of its `__main__`.
+    """
 
     def __init__(self, command: Command, code: CodeType | None, names: dict[str, Any]) -> None:
-        self._command = command
+        self._module = command.what
         self._code = code
         self._names = names
+        self._our_modules = frozenset(sys.modules) - {"__main__"}
 
     def run(self) -> None:
         """Runs it; ends like it. Below it, there is but this frame and its caller's."""
+        status = 0
         try:
             if self._code is not None:
                 exec(self._code, self._names)  # noqa: S102
             else:
-                runpy._run_module_as_main(self._command.what)  # type: ignore[attr-defined]
-        except SystemExit:
-            raise
+                runpy._run_module_as_main(self._module)  # type: ignore[attr-defined]
+        except SystemExit as error:
+            status = _status(error)
         except KeyboardInterrupt as error:
             _report(error)
             sys.excepthook = lambda *_: None
             raise  # the interpreter ends itself by SIGINT
         except BaseException as error:  # noqa: BLE001
             _report(error)
-        else:
-            return
-        raise SystemExit(1)
+            status = 1
+        if sys.gettrace() is None:
+            end(status, self._our_modules, self._drop)
+        raise SystemExit(status)
+
+    def _drop(self) -> None:
+        self._code, self._names = None, {}
 
 
 class WarmInterpreter:
@@ -107,8 +120,6 @@ class WarmInterpreter:
         for name in modules:
             importlib.import_module(name)
         self._variables = _at_start(os.environ)
-        gc.collect()
-        gc.freeze()  # a collection in a fork then leaves our pages shared
 
     def become(
         self, argv: Sequence[str], env: Mapping[str, str], files: Mapping[str, bytes]
@@ -125,6 +136,7 @@ class WarmInterpreter:
         command = Command.parse(argv)
         if command is None:
             return None
+        gc.freeze()  # all that is here by now is ours
         main = ModuleType("__main__")
         names = vars(main)
         names.update(__annotations__={}, __builtins__=sys.modules["builtins"])
@@ -212,6 +224,14 @@ def _report(error: BaseException) -> None:
         ):
             print(title, file=sys.stderr)  # noqa: T201
             sys.__excepthook__(type(shown), shown, shown.__traceback__)
+
+
+def _status(error: SystemExit) -> int:
+    """The exit status that was asked for."""
+    if error.code is None or isinstance(error.code, int):
+        return error.code or 0
+    print(error.code, file=sys.stderr)  # noqa: T201
+    return 1
 
 
 def _at_start(env: Mapping[str, str]) -> dict[str, str]:
