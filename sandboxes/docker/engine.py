@@ -171,7 +171,11 @@ def _connect(url: str | None, request_s: float) -> Any:
     from docker import APIClient
 
     options = {"base_url": url} if url else docker.utils.kwargs_from_env()
-    return APIClient(version="auto", timeout=request_s, **options)
+    client = APIClient(version="auto", timeout=request_s, **options)
+    # The SDK keeps a connection for each URL, and hardly any of ours comes twice.
+    client.headers["Connection"] = "close"
+    client.close()  # the one over which it asked for the version
+    return client
 
 
 def require_sdk() -> None:

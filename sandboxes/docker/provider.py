@@ -11,6 +11,7 @@ An open provider belongs to one process: it is not to be used by its forks.
 from __future__ import annotations
 
 import contextlib
+import threading
 from typing import ClassVar
 
 from sandboxes.base import (
@@ -65,6 +66,7 @@ class DockerProvider:
         self._most_ready = most_ready
         self._most_runs = most_runs
         self._url = url
+        self._lock = threading.Lock()
         self._opened: Pool | None = None
 
     @property
@@ -90,16 +92,18 @@ class DockerProvider:
 
     def close(self) -> None:
         """Removes all containers. Idempotent."""
-        pool, self._opened = self._opened, None
+        with self._lock:
+            pool, self._opened = self._opened, None
         if pool is not None:
             pool.close()
 
     def _pool(self) -> Pool:
         """Raises SandboxUnavailable: the engine can't be reached, or lacks the runtime."""
-        if self._opened is None:
-            require_sdk()
-            self._opened = self._open(Engine(self._url))
-        return self._opened
+        with self._lock:
+            if self._opened is None:
+                require_sdk()
+                self._opened = self._open(Engine(self._url))
+            return self._opened
 
     def _open(self, engine: Engine) -> Pool:
         about, runtime = engine.about(), runtime_named(self._runtime_name)

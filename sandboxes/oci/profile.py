@@ -24,6 +24,7 @@ FIRST_HOST_ID, IDS = 1_900_000_000, 65_536
 # Until a program's own are put in force. A runtime's init counts as the container's.
 WAITING_MEMORY_BYTES, WAITING_PIDS = 256 * MIB, 64
 _WAITING_DISK_BYTES = MIB
+# A file and not its folder: Python imports more to run a folder.
 _INTERPRETER = ("python3", "-I", "-S", "-B")
 _NAMESPACES = ("user", "pid", "network", "ipc", "uts", "mount", "cgroup")
 _MASKED = (
@@ -51,7 +52,7 @@ def container_config(
         "process": {
             "terminal": False,
             "user": {"uid": BOX_ID, "gid": BOX_ID},
-            "args": [*_INTERPRETER, LAUNCHER],
+            "args": [*_INTERPRETER, f"{LAUNCHER}/__main__.py"],
             "env": [f"{name}={value}" for name, value in environment.items()],
             "cwd": TEMPORARY,
             "capabilities": {
