@@ -21,7 +21,7 @@ def test_it_is_healthy_and_ready(api: httpx.Client) -> None:
 def test_it_tells_its_version_and_sandbox(api: httpx.Client) -> None:
     version = api.get("/version").json()
     assert version["version"] == __version__
-    assert version["sandbox"].startswith("bubblewrap")
+    assert version["sandbox"].startswith(("namespaces", "bubblewrap"))
 
 
 def test_every_checker_is_described(api: httpx.Client) -> None:
@@ -43,20 +43,30 @@ def test_every_example_of_every_checker_is_judged_as_it_promises(api: httpx.Clie
 
 
 def test_verdicts_are_counted_by_outcome(api: httpx.Client) -> None:
-    def accepted() -> float:
-        families = text_string_to_metric_families(api.get("/metrics").text)
-        return sum(
-            sample.value
-            for family in families
-            for sample in family.samples
-            if sample.name == "verifier_verdicts_total"
-            and sample.labels == {"checker": "exact", "outcome": "accepted", "fault": "none"}
-        )
-
-    before = accepted()
+    labels = {"checker": "exact", "outcome": "accepted", "fault": "none"}
+    before = _counted(api, "verifier_verdicts_total", labels)
     item = {"checker": "exact", "completion": "4", "params": {"answer": "4"}}
     api.post("/score", json={"items": [item, item | {"completion": "5"}]})
-    assert accepted() == before + 1
+    assert _counted(api, "verifier_verdicts_total", labels) == before + 1
+
+
+def test_tampering_is_counted_by_kind(api: httpx.Client) -> None:
+    labels = {"checker": "code", "kind": "always_equal"}
+    before = _counted(api, "verifier_tampering_total", labels)
+    item = {
+        "checker": "code",
+        "params": {"mode": "asserts", "asserts": "assert Money(3) == 3"},
+        "completion": "class Money:\n    def __init__(self, n): pass\n"
+        "    def __eq__(self, other): return True",
+    }
+    assert api.post("/score", json=item).json()["outcome"] == "policy_violation"
+    assert _counted(api, "verifier_tampering_total", labels) == before + 1
+
+
+def _counted(api: httpx.Client, name: str, labels: dict[str, str]) -> float:
+    families = text_string_to_metric_families(api.get("/metrics").text)
+    samples = (sample for family in families for sample in family.samples)
+    return sum(s.value for s in samples if s.name == name and s.labels == labels)
 
 
 def test_openapi_names_every_model_it_refers_to(api: httpx.Client) -> None:

@@ -61,6 +61,14 @@ class InProcessDispatcher:
                 memory_bytes=None,  # the programs in the sandbox would inherit the cap
                 worker_items=settings.worker_items,
             ),
+            LaneConfig(
+                "lean",
+                workers=settings.lean_workers,
+                window=_SANDBOX_WINDOW,
+                queue_items=settings.queue_items,
+                memory_bytes=None,
+                worker_items=settings.worker_items,
+            ),
         )
         self._lanes = {config.resource: Lane(config, self._nursery) for config in configs}
         for lane in self._lanes.values():

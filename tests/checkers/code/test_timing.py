@@ -50,9 +50,9 @@ PROBED = ExecResult(ExitReason.EXITED, 0, None, b"42\n", b"", False, ResourceUsa
         ([ended(11), ended(10.1)], Outcome.TIME_LIMIT),
         ([ended(11), killed(12, 13)], Outcome.TIME_LIMIT),
         ([killed(12, 13)], Outcome.TIME_LIMIT),
-        ([killed(0.1, 30)], Outcome.TIME_LIMIT),
-        ([killed(7, 30), ended(9)], Outcome.ACCEPTED),
-        ([killed(7, 30), killed(7, 30)], Outcome.TIME_LIMIT),
+        ([killed(0.1, 32)], Outcome.TIME_LIMIT),
+        ([killed(7, 32), ended(9)], Outcome.ACCEPTED),
+        ([killed(7, 32), killed(7, 32)], Outcome.TIME_LIMIT),
     ],
     ids=[
         "slow by the clock",
@@ -70,7 +70,15 @@ def test_a_close_call_is_looked_at_twice(runs: list[ExecResult], outcome: Outcom
     box: Any = TimedBox(*runs, PROBED)
     assert judge("```python\nprint(1)\n```", TEN, box).outcome is outcome
     assert box.results in ([PROBED], [])
-    assert {(limits.cpu_s, limits.time_s) for limits in box.limits[: len(runs)]} == {(12, 30)}
+    assert {(limits.cpu_s, limits.time_s) for limits in box.limits[: len(runs)]} == {(12, 32)}
+
+
+def test_a_program_that_slept_once_has_no_more_slack() -> None:
+    tests = [{"stdout": "1"}] * 3
+    box: Any = TimedBox(killed(0.1, 32), ended(1), ended(1))
+    judgement = judge("```python\nprint(1)\n```", {**TEN, "tests": tests, "score": "fraction"}, box)
+    assert judgement.score == pytest.approx(2 / 3)
+    assert [limits.time_s for limits in box.limits] == [32, 12, 12]
 
 
 def test_a_program_that_sleeps_ends_by_the_clock(provider: SandboxProvider) -> None:
@@ -94,8 +102,8 @@ def test_a_call_has_its_time_for_itself(provider: SandboxProvider) -> None:
     params = {
         "mode": "function",
         "function": "busy",
-        "tests": [{"args": [s], "returns": s} for s in (0.3, 0.3, 0.55, 0.3)],
-        "limits": {"time_s": 0.5},
+        "tests": [{"args": [s], "returns": s} for s in (0.1, 0.1, 0.22, 0.1)],
+        "limits": {"time_s": 0.2},
         "score": "fraction",
     }
     judgement = judge(f"```python\n{BUSY}\n```", params, provider)

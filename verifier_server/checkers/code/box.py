@@ -29,8 +29,9 @@ from verifier_server.verdict import Outcome, Tampering
 
 # How far over its limit a program may come and be given a second chance.
 OVERTIME = 1.2
-# Wall-clock seconds for each CPU second.
-WALL = 3.0
+# Wall-clock seconds for each CPU second, and beside those.
+_WALL = 3.0
+_WALL_S = 2.0
 # A program that used less than this part of a processor was asleep.
 _BUSY = 0.2
 _LIMIT_OUTCOMES = {
@@ -90,11 +91,12 @@ class Runner:
         *,
         is_tool: bool = False,
     ) -> None:
-        spec = SandboxSpec(_timed(limits), language.runtime, packages)
+        spec = SandboxSpec(_timed(limits, wall_s(limits.time_s)), language.runtime, packages)
         self._box: Sandbox = provider.create(spec)
         self._limits = limits
         self._env = language.env
         self._is_tool = is_tool
+        self._wall = _WALL
         self.record = record
         record.isolation = self._box.isolation
 
@@ -141,8 +143,12 @@ class Runner:
         """
         time_s = time_s or self._limits.time_s
         output_bytes = output_bytes or self._limits.output_bytes
-        limits = _timed(replace(self._limits, time_s=time_s, output_bytes=output_bytes), wall_s)
+        limits = replace(self._limits, time_s=time_s, output_bytes=output_bytes)
+        limits = _timed(limits, wall_s or self._wall * time_s + _WALL_S)
         result = self._exec(argv, stdin, limits)
+        if _was_asleep(result):
+            # It has no need of slack, and shall not hold its place for three times as long.
+            self._wall = 1.0
         if _is_doubtful(result, time_s):
             result = self._exec(argv, stdin, limits)
         if _took_too_long(result, time_s):
@@ -167,9 +173,14 @@ def run_limits(limits: CodeLimits, language: Language) -> Limits:
     )
 
 
+def wall_s(time_s: float) -> float:
+    """How long a program with so many CPU seconds may take by the clock."""
+    return _WALL * time_s + _WALL_S
+
+
 def worst_s(time_s: float) -> float:
     """The longest that a run with so many CPU seconds can take, its second chance included."""
-    return 2 * (WALL * time_s + 2.0)
+    return 2 * (wall_s(time_s) + 2.0)
 
 
 def bad_end(result: ExecResult) -> tuple[Outcome, str] | None:
@@ -195,16 +206,19 @@ def require_start(result: ExecResult, started: bool) -> None:
         raise SandboxFault(f"the runner in the box failed to start: {last or result.reason.value}")
 
 
-def _timed(limits: Limits, wall_s: float | None = None) -> Limits:
+def _timed(limits: Limits, wall_s: float) -> Limits:
     """The limits as a box takes them: CPU time beside the clock's."""
-    wall_s = wall_s or WALL * limits.time_s
     return replace(limits, cpu_s=OVERTIME * limits.time_s, time_s=wall_s)
 
 
-def _is_doubtful(result: ExecResult, time_s: float) -> bool:
+def _was_asleep(result: ExecResult) -> bool:
     cpu_s, wall_s = result.usage.cpu_s or 0.0, result.usage.wall_s
+    return result.reason is ExitReason.TIME_LIMIT and cpu_s < _BUSY * wall_s
+
+
+def _is_doubtful(result: ExecResult, time_s: float) -> bool:
     if result.reason is ExitReason.TIME_LIMIT:
-        return cpu_s < time_s and cpu_s >= _BUSY * wall_s
+        return (result.usage.cpu_s or 0.0) < time_s and not _was_asleep(result)
     killed = result.reason is ExitReason.SIGNALLED and result.signal == SIGKILL
     return killed or _took_too_long(result, time_s)
 
@@ -216,11 +230,11 @@ def _took_too_long(result: ExecResult, time_s: float) -> bool:
 
 __all__ = [
     "OVERTIME",
-    "WALL",
     "Record",
     "Runner",
     "bad_end",
     "require_start",
     "run_limits",
+    "wall_s",
     "worst_s",
 ]

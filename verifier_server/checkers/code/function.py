@@ -19,10 +19,10 @@ from importlib.resources import files
 from sandboxes.base import ExecResult
 from verifier_server.checkers.code.box import (
     OVERTIME,
-    WALL,
     Runner,
     bad_end,
     require_start,
+    wall_s,
 )
 from verifier_server.checkers.code.grading import cut
 from verifier_server.checkers.code.languages import LANGUAGES
@@ -58,12 +58,12 @@ def run_function(params: FunctionParams, runner: Runner) -> Iterator[Case]:
     """
     pending = [_Numbered(number, test) for number, test in enumerate(params.tests, 1)]
     # By the clock: one call may sleep, or be starved, and leave the others their time.
-    left_s = (len(pending) + WALL) * params.limits.time_s
+    left_s = len(pending) * params.limits.time_s + wall_s(params.limits.time_s)
     while pending:
         if left_s <= 0:
             yield from (_failed(one, Outcome.TIME_LIMIT, "no time is left") for one in pending)
             return
-        result = _run(params, runner, pending, wall_s=left_s, overtime=OVERTIME)
+        result = _run(params, runner, pending, most_s=left_s, overtime=OVERTIME)
         left_s -= result.usage.wall_s
         answers, end = _answers(result, len(pending), runner)
         for one, frame in zip(pending, answers, strict=False):
@@ -80,7 +80,7 @@ def run_function(params: FunctionParams, runner: Runner) -> Iterator[Case]:
 
 def _confirm(params: FunctionParams, runner: Runner, one: _Numbered) -> Case:
     """The case of a call that took more than its time, made once more, alone."""
-    result = _run(params, runner, [one], wall_s=WALL * params.limits.time_s, overtime=1.0)
+    result = _run(params, runner, [one], most_s=wall_s(params.limits.time_s), overtime=1.0)
     answers, end = _answers(result, 1, runner)
     if answers and answers[0].kind != "slow":
         return _judge(params, one, answers[0])
@@ -92,7 +92,7 @@ def _run(
     runner: Runner,
     pending: Sequence[_Numbered],
     *,
-    wall_s: float,
+    most_s: float,
     overtime: float,
 ) -> ExecResult:
     time_s = params.limits.time_s
@@ -102,7 +102,7 @@ def _run(
         "calls": [{"args": one.test.args, "kwargs": one.test.kwargs} for one in pending],
         "time_s": time_s,
         "cpu_s": overtime * time_s,
-        "wall_s": WALL * time_s,
+        "wall_s": wall_s(time_s),
         "max_bytes": params.limits.output_bytes,
     }
     stdin = json.dumps(job, allow_nan=False).encode()
@@ -110,7 +110,7 @@ def _run(
         ["python3", RUNNER_FILE],
         stdin=stdin,
         time_s=overtime * time_s * len(pending) + _GRACE_S,
-        wall_s=wall_s + _GRACE_S,
+        wall_s=most_s + _GRACE_S,
     )
 
 

@@ -42,7 +42,7 @@ class CodeLimits(Params):
 
     Attributes:
         time_s: CPU seconds a test, of all its processes together; three times as many
-            wall-clock seconds end it as well.
+            wall-clock seconds, and two, end it as well.
         memory_bytes: memory of all its processes together.
         output_bytes: of stdout and of stderr, each; in `function` mode, of the values that
             all tests return.
