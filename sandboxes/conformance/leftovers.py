@@ -35,8 +35,11 @@ if os.fork() == 0:
     Attack(
         "code that the next interpreter would run by itself",
         """
-for name in ("usercustomize", "sitecustomize", "left"):
+for name in ("usercustomize", "left"):
     expect(name not in sys.modules, name)
+if "sitecustomize" in sys.modules:  # the system's, as Debian has one
+    path = sys.modules["sitecustomize"].__file__
+    expect(not os.access(os.path.dirname(os.path.realpath(path)), os.W_OK), path)
 expect(not os.path.exists(os.path.expanduser("~/.local")), "a home with a past")
 expect(getattr(sys, "left", None) is None, "its mark")
 """,
