@@ -47,6 +47,9 @@ _SLOT_CALLS = (
 # Backstops: a launcher sets each program's own, which can't be above these.
 _MOST_OPEN_FILES = 4096
 _MOST_FILE_BYTES = 4096 * MIB
+# No core file is that small; and where the host pipes cores to a program of its own, run as
+# root, the kernel takes 1, and not 0, as a word not to start it (fs/coredump.c).
+_CORE_BYTES = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +137,7 @@ class Profile:
             "Ulimits": [
                 _ulimit("nofile", _MOST_OPEN_FILES),
                 _ulimit("fsize", _MOST_FILE_BYTES),
-                _ulimit("core", 0),
+                _ulimit("core", _CORE_BYTES),
             ],
             "MaskedPaths": [*_MASKED_SYS, *(() if self.slot else _MASKED_PROC)],
             "ReadonlyPaths": [] if self.slot else list(_READ_ONLY),

@@ -24,6 +24,8 @@ FIRST_HOST_ID, IDS = 1_900_000_000, 65_536
 # Until a program's own are put in force. A runtime's init counts as the container's.
 WAITING_MEMORY_BYTES, WAITING_PIDS = 256 * MIB, 64
 _WAITING_DISK_BYTES = MIB
+# 1, not 0: see `docker.profile`.
+_CORE_BYTES = 1
 # A file and not its folder: Python imports more to run a folder.
 _INTERPRETER = ("python3", "-I", "-S", "-B")
 _NAMESPACES = ("user", "pid", "network", "ipc", "uts", "mount", "cgroup")
@@ -61,7 +63,7 @@ def container_config(
             },
             "rlimits": [
                 {"type": f"RLIMIT_{kind}", "hard": limit, "soft": limit}
-                for kind, limit in (("CORE", 0), ("MSGQUEUE", 0), ("MEMLOCK", MIB))
+                for kind, limit in (("CORE", _CORE_BYTES), ("MSGQUEUE", 0), ("MEMLOCK", MIB))
             ],
             "noNewPrivileges": True,
         },

@@ -50,6 +50,12 @@ def test_a_box_may_not_swap_and_takes_its_limits_from_its_resources() -> None:
     assert {u["Name"] for u in host["Ulimits"]} == {"nofile", "fsize", "core"}
 
 
+def test_a_crash_starts_no_handler_of_the_hosts() -> None:
+    """A handler that cores are piped to runs as root; the kernel skips it at a limit of 1."""
+    (core,) = [u for u in body()["HostConfig"]["Ulimits"] if u["Name"] == "core"]
+    assert (core["Soft"], core["Hard"]) == (1, 1)
+
+
 def test_a_box_runs_as_nobody_and_ends_with_its_client() -> None:
     made = body()
     assert made["User"] == "64000:64000"
