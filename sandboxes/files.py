@@ -7,6 +7,7 @@ no link is ever followed, so no path leads out of it.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
@@ -122,7 +123,7 @@ def _walk(
             if make:
                 with contextlib.suppress(FileExistsError):
                     os.mkdir(name, _FOLDER_MODE, dir_fd=here)
-            below = os.open(name, _DIRECTORY, dir_fd=here)
+            below = _open_folder(name, here)
             os.close(here)
             here = below
             if make:
@@ -130,6 +131,15 @@ def _walk(
         yield here
     finally:
         os.close(here)
+
+
+def _open_folder(name: str, parent: int) -> int:
+    """Raises OSError: there is none, or it is a link (which gVisor's `open` follows here)."""
+    folder = os.open(name, _DIRECTORY, dir_fd=parent)
+    if not os.path.samestat(os.fstat(folder), os.lstat(name, dir_fd=parent)):
+        os.close(folder)
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), name)
+    return folder
 
 
 def _give(file: int, owner: int | None) -> None:
