@@ -129,6 +129,14 @@ class LeanSettings(BaseSettings):
     nanoda: str | None = Field(
         None, description="`nanoda_bin`, an independent kernel for tier `sound`; else the PATH's"
     )
+    comparator: str | None = Field(
+        None, description="`comparator`, for tier `sound`; else the tool chain's, or the PATH's"
+    )
+    repl: str | None = Field(
+        None,
+        description="`repl` of leanprover-community, built for this Lean: rejects broken proofs "
+        "from warm processes",
+    )
     oldest_sound: str = Field(
         "4.34",
         pattern=r"^\d+(\.\d+)*$",

@@ -73,6 +73,8 @@ def _examine(settings: Settings) -> list[Check]:
         checkers = [Check("checkers", "registered", False, error.args[0], error.remedy)]
     else:
         checkers = [_checker(info) for info in infos]
+        if any(info.name == "lean" for info in infos):
+            checkers += _lean()
     return [Check("settings", "valid", True), _port(settings), *_sandbox(probe), *checkers]
 
 
@@ -108,6 +110,16 @@ def _sandbox(probe: Probe) -> list[Check]:
         Check("sandbox", f.what, f.ok, f.detail, f.remedy, required=False) for f in probe.findings
     ]
     return [whole, *parts]
+
+
+def _lean() -> list[Check]:
+    """What the checker `lean` finds here; no service needs it."""
+    from verifier_server.checkers.lean.inventory import take_inventory
+
+    return [
+        Check("lean", part.what, part.ok, part.detail, part.remedy, required=False)
+        for part in take_inventory()
+    ]
 
 
 def _checker(info: CheckerInfo) -> Check:

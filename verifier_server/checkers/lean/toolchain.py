@@ -2,6 +2,8 @@
 
 Asked in this order: `VERIFIER_LEAN_COMMAND`, the Lake project `VERIFIER_LEAN_PROJECT`, `lean`
 on the PATH, elan's. Compiled libraries are those of `VERIFIER_LEAN_PATH` and of the project.
+
+A process finds it once and keeps to it: after a change the service must be started anew.
 """
 
 from __future__ import annotations
@@ -11,16 +13,21 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+
+from pydantic import ValidationError
 
 from sandboxes.layout import MOUNTS
 from verifier_server.errors import SandboxFault
 from verifier_server.settings import LeanSettings
 
 _ASK_S = 120.0
+# How long a search that found none is believed: asking costs time, and each item would ask.
+_RETRY_S = 60.0
 _VERSION = re.compile(
     r"version (?P<numbers>\d+(?:\.\d+)+)\S*(?:.*commit (?P<commit>[0-9a-f]{8,}))?"
 )
@@ -40,6 +47,8 @@ class Toolchain:
         exporter: `lean4export`, if there is one.
         leanchecker: the official kernel's replay, if there is one.
         nanoda: an independent kernel, if there is one.
+        comparator: the Lean project's own judge of proofs, if there is one.
+        repl: `repl` of leanprover-community, if there is one.
         identity: changes when any of it does.
     """
 
@@ -51,6 +60,8 @@ class Toolchain:
     exporter: str | None
     leanchecker: str | None
     nanoda: str | None
+    comparator: str | None
+    repl: str | None
     identity: str
 
     @property
@@ -74,57 +85,93 @@ class Toolchain:
         return f"{MOUNTS}/lean/{self.command}"
 
 
+_failures: dict[LeanSettings, tuple[float, SandboxFault]] = {}
+
+
 def find_toolchain(settings: LeanSettings | None = None) -> Toolchain:
     """The tool chain in force; found once per process and settings.
 
     Raises:
-        SandboxFault: there is none, or it doesn't answer; says the remedy.
+        SandboxFault: there is none, or it doesn't answer; says the remedy. Not looked for
+            again for a minute.
     """
-    return _find(settings or LeanSettings())
+    settings = settings or read_settings()
+    if settings in _failures:
+        failed_s, error = _failures[settings]
+        if time.monotonic() - failed_s < _RETRY_S:
+            raise SandboxFault(error.args[0], remedy=error.remedy)
+    try:
+        return _find(settings)
+    except SandboxFault as error:
+        _failures[settings] = (time.monotonic(), error)
+        raise
+
+
+def read_settings() -> LeanSettings:
+    """The settings of the environment. Raises SandboxFault if they don't validate."""
+    try:
+        return LeanSettings()
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = f"VERIFIER_LEAN_{'_'.join(map(str, first['loc'])).upper()}"
+        raise SandboxFault(f"{name}: {first['msg']}", remedy="see docs/settings.md") from error
 
 
 @lru_cache(maxsize=4)
 def _find(settings: LeanSettings) -> Toolchain:
     lean, libraries = _locate(settings)
     prefix, command = _prefix(lean)
-    said = _ask([lean, "--version"])
+    said = _ask([os.path.join(prefix, command), "--version"])
     match = _VERSION.search(said)
     if match is None:
         raise SandboxFault(f"{lean} --version says {said[:100]!r}, no version", remedy=_REMEDY)
-    exporter = _tool(settings.exporter, "lean4export")
-    leanchecker = _tool(None, os.path.join(prefix, "bin", "leanchecker"))
-    nanoda = _tool(settings.nanoda, "nanoda_bin")
-    tools = [os.path.join(prefix, command), *filter(None, (exporter, leanchecker, nanoda))]
+    tools = {
+        "exporter": _tool(settings.exporter, "lean4export"),
+        "leanchecker": _tool(None, os.path.join(prefix, "bin", "leanchecker")),
+        "nanoda": _tool(settings.nanoda, "nanoda_bin"),
+        "comparator": _tool(settings.comparator, os.path.join(prefix, "bin", "comparator"))
+        or _tool(None, "comparator"),
+        # Not the PATH's: many programs are called so.
+        "repl": _tool(settings.repl, settings.repl) if settings.repl else None,
+    }
+    programs = [os.path.join(prefix, command), *filter(None, tools.values())]
     return Toolchain(
         prefix=prefix,
         command=command,
         version=tuple(map(int, match["numbers"].split("."))),
         name=" ".join(filter(None, [match["numbers"], (match["commit"] or "")[:12]])),
         libraries=libraries,
-        exporter=exporter,
-        leanchecker=leanchecker,
-        nanoda=nanoda,
-        identity=_identity(said, tools, libraries),
+        identity=_identity(said, [*programs, *_shared(prefix)], libraries),
+        **tools,
     )
 
 
 def _locate(settings: LeanSettings) -> tuple[str, tuple[str, ...]]:
     """The `lean` to use, and the directories of compiled modules."""
     listed = [path for path in (settings.path or "").split(":") if path]
-    lean = settings.command
-    if settings.project:
-        lake = shutil.which("lake") or os.path.expanduser("~/.elan/bin/lake")
-        listed += _ask([lake, "env", "printenv", "LEAN_PATH"], settings.project).split(":")
-        lean = lean or _ask([lake, "env", "sh", "-c", "command -v lean"], settings.project)
-    lean = lean or shutil.which("lean") or os.path.expanduser("~/.elan/bin/lean")
-    if shutil.which(lean) is None:
-        raise SandboxFault(f"there is no Lean on this host (looked for {lean})", remedy=_REMEDY)
     for path in listed:
         if not os.path.isdir(path):
             raise SandboxFault(
                 f"{path} is no directory of compiled modules", remedy="correct VERIFIER_LEAN_PATH"
             )
+    lean = settings.command
+    if settings.project:
+        lake = shutil.which("lake") or os.path.expanduser("~/.elan/bin/lake")
+        found = _ask([lake, "env", "printenv", "LEAN_PATH"], settings.project).split(":")
+        # Lake names a directory for each package, built or not.
+        listed += [path for path in _below(settings.project, found) if os.path.isdir(path)]
+        if lean is None:
+            sysroot = _ask([lake, "env", "printenv", "LEAN_SYSROOT"], settings.project)
+            lean = os.path.join(sysroot, "bin", "lean")
+    lean = lean or shutil.which("lean") or os.path.expanduser("~/.elan/bin/lean")
+    if shutil.which(lean) is None:
+        raise SandboxFault(f"there is no Lean on this host (looked for {lean})", remedy=_REMEDY)
     return lean, tuple(dict.fromkeys(os.path.abspath(path) for path in listed))
+
+
+def _below(folder: str, paths: Sequence[str]) -> list[str]:
+    """Paths that a program said in `folder`, as seen from here."""
+    return [os.path.join(folder, path) for path in paths if path]
 
 
 def _prefix(lean: str) -> tuple[str, str]:
@@ -164,9 +211,14 @@ def _identity(said: str, tools: Sequence[str], libraries: Sequence[str]) -> str:
     return digest.hexdigest()[:16]
 
 
+def _shared(prefix: str) -> list[str]:
+    """The shared libraries that are Lean: the program itself only calls them."""
+    return sorted(str(path) for path in Path(prefix, "lib").rglob("lib*shared*"))
+
+
 def _compiled(libraries: Sequence[str]) -> Iterator[str]:
     for library in libraries:
         yield from sorted(str(path) for path in Path(library).rglob("*.olean*"))
 
 
-__all__ = ["Toolchain", "find_toolchain"]
+__all__ = ["Toolchain", "find_toolchain", "read_settings"]
