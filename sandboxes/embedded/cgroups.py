@@ -61,6 +61,8 @@ class Cgroup:
             limit.write_text(str(memory_bytes))
             # Absent where the kernel doesn't account swap.
             _write_if_there(with_swap, memory_bytes)
+            # A count of its own in version 1, of UDP's as well; none at all without a limit.
+            _write_if_there(memory / "memory.kmem.tcp.limit_in_bytes", memory_bytes // 4)
         else:
             (memory / "memory.max").write_text(str(memory_bytes))
             _write_if_there(memory / "memory.swap.max", 0)
