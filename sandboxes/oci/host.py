@@ -40,7 +40,10 @@ class Host:
             self._runtime, self._maker, self.stock = self._first_that_works(asked, bound)
         except OSError as error:
             remove_home(self._home)
-            raise SandboxUnavailable(f"{self._home} can't be made: {error}") from error
+            raise SandboxUnavailable(
+                f"{self._home} can't be made: {error}",
+                remedy="make /run a file system that can be written to and has room",
+            ) from error
         except SandboxUnavailable:
             remove_home(self._home)
             raise

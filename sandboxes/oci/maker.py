@@ -81,7 +81,10 @@ class Maker:
                 self._clean(name, cgroup)
                 if isinstance(error, SandboxBroken):
                     raise
-                raise SandboxBroken(f"a container can't be started: {error}") from error
+                raise SandboxBroken(
+                    f"a container can't be started: {error}",
+                    remedy=f"see that {self._runtime.path} is there and {self._home} has room",
+                ) from error
         return Slot(container, channel, setup), container
 
     def close(self) -> None:
