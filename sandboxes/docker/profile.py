@@ -71,6 +71,8 @@ class Resources:
         return {
             "Memory": self.memory_bytes,
             "MemorySwap": self.memory_bytes,
+            # Buffers of sockets, which version 1 of cgroups counts apart, or not at all.
+            "KernelMemoryTCP": self.memory_bytes // 4,
             "PidsLimit": self.pids,
             "NanoCpus": int(self.cpus * 1e9),
         }
