@@ -31,6 +31,7 @@ from sandboxes.base import (
     SandboxBroken,
     SandboxSpec,
 )
+from sandboxes.confinement.limits import CORE_BYTES
 from sandboxes.files import file_parts, lay_files, make_folder, read_file, relative_parts
 from sandboxes.mounts import refuse_mounts
 from sandboxes.packages import package_entries
@@ -191,7 +192,7 @@ def _limit(pid: int, limits: Limits) -> None:
         resource.RLIMIT_AS: limits.memory_bytes,
         resource.RLIMIT_NOFILE: limits.open_files,
         resource.RLIMIT_FSIZE: limits.file_bytes,
-        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_CORE: CORE_BYTES,
     }
     for kind, value in rlimits.items():
         resource.prlimit(pid, kind, (value, value))

@@ -12,6 +12,9 @@ from sandboxes.base import MIB, Limits
 # The kernel's own: 128 KiB for one, 2 MiB for all.
 _LONGEST_ARGUMENT_BYTES = 100_000
 _LONGEST_ARGUMENTS_BYTES = 1_000_000
+# No core file is that small; and where the host pipes cores to a program of its own, run as
+# root, the kernel takes 1, and not 0, as a word not to start it (fs/coredump.c).
+CORE_BYTES = 1
 
 
 def rlimits(limits: Limits, *, per_process_memory: bool) -> dict[int, int]:
@@ -27,7 +30,7 @@ def rlimits(limits: Limits, *, per_process_memory: bool) -> dict[int, int]:
         resource.RLIMIT_NPROC: limits.pids + 1,  # the box's init counts where it is our user's
         resource.RLIMIT_NOFILE: limits.open_files,
         resource.RLIMIT_FSIZE: limits.file_bytes,
-        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_CORE: CORE_BYTES,
         resource.RLIMIT_MEMLOCK: MIB,
     }
     if limits.cpu_s is not None:  # the kernel's part; a meter adds the processes up
@@ -53,4 +56,4 @@ def check_arguments(argv: Sequence[str], env: Mapping[str, str]) -> None:
         raise ValueError("arguments too long for any program; write them to a file")
 
 
-__all__ = ["check_arguments", "rlimits"]
+__all__ = ["CORE_BYTES", "check_arguments", "rlimits"]

@@ -18,13 +18,14 @@ _FILE_TYPE, _FIFO, _REGULAR, _UNTYPED = 0o170000, 0o010000, 0o100000, 0
 _TIOCSTI, _TIOCLINUX, _TIOCSETD = 0x5412, 0x541C, 0x5423  # terminal input and discipline
 _PR_SET_PDEATHSIG = 1  # the box's init must not be made to outlive us
 _PRIO_PROCESS, _ITSELF = 0, 0
+_RLIMIT_CORE = 4  # a soft limit of 0 would have the host's crash handler started
 
 
 @dataclass(frozen=True, slots=True)
 class Only:
     """The argument, masked, is one of `values`, or the call fails with `error`.
 
-    Arguments are 32 bits wide: so many the kernel looks at in all calls below.
+    Arguments are 32 bits wide: so many the kernel looks at in all calls below, but for pointers.
     """
 
     argument: int
@@ -35,11 +36,16 @@ class Only:
 
 @dataclass(frozen=True, slots=True)
 class Never:
-    """The argument is none of `values`, or the call fails with `error`."""
+    """The argument is none of `values`, or the call fails with `error`.
+
+    Attributes:
+        unless_null: another argument, a pointer; where that is null the rule holds all the same.
+    """
 
     argument: int
     values: tuple[int, ...]
     error: int = errno.EPERM
+    unless_null: int | None = None
 
 
 Rule = Only | Never
@@ -60,7 +66,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
     "mknod": (Only(1, _NODES, mask=_FILE_TYPE),),
     "mknodat": (Only(2, _NODES, mask=_FILE_TYPE),),
     # A box's init may have the program's id: it must not be starved or limited by it.
-    "prlimit64": (Only(0, (_ITSELF,)),),
+    "prlimit64": (Only(0, (_ITSELF,)), Never(1, (_RLIMIT_CORE,), unless_null=2)),
+    "setrlimit": (Never(0, (_RLIMIT_CORE,)),),
     "setpriority": (Only(0, (_PRIO_PROCESS,)), Only(1, (_ITSELF,))),
 }
 

@@ -48,10 +48,17 @@ def _steps(rule: Rule) -> list[_Instruction]:
     refuse = _return(_errno(rule.error))
     load = (_LOAD, 0, 0, _argument(rule.argument))
     if isinstance(rule, Never):
-        return [load, *(step for v in rule.values for step in ((_EQ, 0, 1, v), refuse))]
+        refusal = [refuse] if rule.unless_null is None else _unless_null(rule.unless_null, refuse)
+        return [s for v in rule.values for s in (load, (_EQ, 0, len(refusal), v), *refusal)]
     left = len(rule.values)
     tests = [(_EQ, left - i, 0, v) for i, v in enumerate(rule.values)]
     return [load, (_AND, 0, 0, rule.mask), *tests, refuse]
+
+
+def _unless_null(pointer: int, refuse: _Instruction) -> list[_Instruction]:
+    """Refuses where an argument, all 64 bits of it, is anything but 0."""
+    low = _argument(pointer)
+    return [(_LOAD, 0, 0, low), (_EQ, 0, 2, 0), (_LOAD, 0, 0, low + 4), (_EQ, 1, 0, 0), refuse]
 
 
 @cache

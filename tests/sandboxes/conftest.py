@@ -6,6 +6,7 @@ with the system's Python and a copy of the package that this user can read.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -19,12 +20,14 @@ from typing import Any
 
 import pytest
 
-from sandboxes.base import MIB, Limits, Sandbox, SandboxSpec
+from sandboxes.base import MIB, Limits, Sandbox, SandboxProvider, SandboxSpec
 from sandboxes.embedded.bubblewrap import BubblewrapProvider
 from sandboxes.embedded.host import find_bwrap
+from sandboxes.registry import open_provider
 
 ROOT = Path(__file__).parent.parent.parent
 NOBODY = 65534
+EMBEDDED = ("namespaces", "bubblewrap")
 SMALL = Limits(
     time_s=20, memory_bytes=128 * MIB, output_bytes=MIB, disk_bytes=16 * MIB, pids=32, open_files=64
 )
@@ -42,9 +45,16 @@ def provider() -> BubblewrapProvider:
     return BubblewrapProvider()
 
 
+@pytest.fixture(scope="session", params=EMBEDDED)
+def embedded(request: pytest.FixtureRequest) -> Iterator[SandboxProvider]:
+    """Each of the levels that need no daemon."""
+    with contextlib.closing(open_provider(request.param)) as provider:
+        yield provider
+
+
 @pytest.fixture
-def box(provider: BubblewrapProvider) -> Iterator[Sandbox]:
-    with provider.create(SandboxSpec(SMALL)) as box:
+def box(embedded: SandboxProvider) -> Iterator[Sandbox]:
+    with embedded.create(SandboxSpec(SMALL)) as box:
         yield box
 
 

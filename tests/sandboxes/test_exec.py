@@ -8,8 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from sandboxes.base import ExecResult, ExitReason, Sandbox, SandboxSpec
-from sandboxes.embedded.bubblewrap import BubblewrapProvider
+from sandboxes.base import ExecResult, ExitReason, Sandbox, SandboxProvider, SandboxSpec
 from tests.sandboxes.conftest import SMALL
 
 
@@ -104,6 +103,24 @@ def test_what_is_used_is_measured(box: Sandbox) -> None:
     assert result.usage.cpu_s < result.usage.wall_s
 
 
+def test_a_crash_starts_no_handler_of_the_host(box: Sandbox) -> None:
+    """At a limit of 1 the kernel starts none, at 0 it does; and a program can't change it."""
+    program = """
+import ctypes, os, resource
+core = resource.RLIMIT_CORE
+print(resource.getrlimit(core))
+for limits in ((0, 1), (0, 0), (1, 1)):
+    try:
+        print(resource.setrlimit(core, limits))
+    except (OSError, ValueError):
+        print("refused")
+call, zeros = {"x86_64": 160}.get(os.uname().machine, 164), (ctypes.c_ulong * 2)()
+print(ctypes.CDLL(None).syscall(call, core, zeros), resource.prlimit(0, core))
+"""
+    told = python(box, program).stdout.decode().split("\n")
+    assert told == ["(1, 1)", *["refused"] * 3, "-1 (1, 1)", ""]
+
+
 def test_environment_is_small_and_what_is_asked_for(box: Sandbox) -> None:
     result = box.exec(["env"], env={"SEED": "7", "EMPTY": "", "PATH": "/usr/bin"})
     variables = dict(line.split("=", 1) for line in result.stdout.decode().splitlines())
@@ -151,10 +168,10 @@ def test_python_in_the_box_is_the_one_that_runs_us(box: Sandbox) -> None:
     assert result.stdout.decode().strip() == sys.version
 
 
-def test_boxes_run_side_by_side_from_threads(provider: BubblewrapProvider) -> None:
+def test_boxes_run_side_by_side_from_threads(embedded: SandboxProvider) -> None:
     def work(number: int) -> bytes:
         assert threading.current_thread() is not threading.main_thread()
-        with provider.create(SandboxSpec(SMALL)) as box:
+        with embedded.create(SandboxSpec(SMALL)) as box:
             box.write({"me": str(number).encode()})
             return b"".join(box.exec(["cat", "me"]).stdout for _ in range(3))
 

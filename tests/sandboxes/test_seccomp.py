@@ -101,6 +101,13 @@ def test_what_is_dangerous_is_not_on_the_list(machine: str, name: str) -> None:
         ("prctl", (1,), "EPERM"),
         ("prlimit64", (0, 7), ALLOW),
         ("prlimit64", (1, 7), "EPERM"),
+        ("prlimit64", (0, 7, 0x1000), ALLOW),
+        ("prlimit64", (0, 4, 0, 0x1000), ALLOW),  # to know the limit of core files
+        ("prlimit64", (0, 4, 0x1000), "EPERM"),
+        ("prlimit64", (0, 4, 1 << 32), "EPERM"),
+        ("prlimit64", (0, 4 | 1 << 32, 0x1000), "EPERM"),
+        ("setrlimit", (7, 0x1000), ALLOW),
+        ("setrlimit", (4, 0x1000), "EPERM"),
         ("setpriority", (0, 0, 5), ALLOW),
         ("setpriority", (0, 1, 19), "EPERM"),
         ("setpriority", (2, 0, 19), "EPERM"),
