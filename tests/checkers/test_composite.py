@@ -6,7 +6,7 @@ import itertools
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.checkers.conftest import Judge
@@ -174,6 +174,7 @@ def test_the_time_of_the_parts_is_added_up() -> None:
     assert two - one == get_registry().get("control").time_limit_s
 
 
+@example([(0.5, 5e-324)])
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1e6)), min_size=1, max_size=5))
 def test_a_weighted_score_lies_between_its_parts(parts: list[tuple[float, float]]) -> None:
     if not any(weight for _, weight in parts):

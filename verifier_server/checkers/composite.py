@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -128,8 +129,10 @@ def _combined(params: CompositeParams, scores: Sequence[float]) -> float:
         scores = scores[1:]
     if not params.weighed:
         return 1.0
-    weights = [part.weight for part in params.weighed]
-    return sum(w * s for w, s in zip(weights, scores, strict=True)) / sum(weights)
+    # As fractions, for a tiny weight times a score may round to nothing.
+    weights = [Fraction(part.weight) for part in params.weighed]
+    weighted = (w * Fraction(s) for w, s in zip(weights, scores, strict=True))
+    return float(sum(weighted) / sum(weights))
 
 
 def _first_failure(judged: Sequence[Judgement]) -> Outcome:
