@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-_OR = r"(?:and/or|or|oder|ou|\u0438\u043b\u0438|\u6216\u8005?)(?![a-z])"
+_OR = r"(?:and/or|or|oder|ou|o|\u0438\u043b\u0438|\u6216\u8005?|\u307e\u305f\u306f|\ub610\ub294)(?![a-z])"
 _MAYBE = (
     r"(?:maybe|perhaps|possibly|probably|alternatively|otherwise|else|even|equivalently)(?![a-z])"
 )
 _JOINT = re.compile(rf"(?:{_OR}|{_MAYBE})(?:[\s,]+(?:{_OR}|{_MAYBE}))*", re.IGNORECASE)
 _LAST_OR = re.compile(rf"(?<![^\W\d_]){_OR}\Z", re.IGNORECASE)
-_LAST_OF_OR = frozenset("rRuU\u0438\u0418\u6216\u8005")
+_LAST_OF_OR = frozenset("rRuUoO\u0438\u0418\u6216\u8005\u306f\ub294")
 _LONGEST_OR = len("and/or")
 _CLAUSE = re.compile(rf"{_OR}[^.!?\n]*", re.IGNORECASE)  # "or, if zero counts,"
 _SIGN = re.compile(r"[/|]{1,2}|lor|vee")

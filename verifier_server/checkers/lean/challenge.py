@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from verifier_server.checkers.lean.axioms import ask_axioms
 from verifier_server.checkers.lean.box import Compiled, Workshop
-from verifier_server.checkers.lean.statement import Statement
+from verifier_server.checkers.lean.messages import Message
+from verifier_server.checkers.lean.statement import Head, Statement
 from verifier_server.checkers.lean.submission import CONTEXT, top
 from verifier_server.errors import BadReference, SandboxFault
 
@@ -70,6 +71,30 @@ def require_lean(workshop: Workshop) -> None:
         raise SandboxFault(f"Lean doesn't work in a box: {probe.describe()}")
 
 
+def lacks_library(said: str) -> bool:
+    """Whether these words of Lean's tell of a module that is not there."""
+    return _LACKS.search(said) is not None
+
+
+def require_libraries(workshop: Workshop, head: Head) -> None:
+    """Tells a file that doesn't compile from imports of the task's that this host lacks.
+
+    Raises:
+        SandboxFault: it lacks them.
+    """
+    alone = workshop.compile("AnswerKeyProbe", top(head, []), {})
+    if alone.olean is None and alone.error is not None:
+        _require_found(alone.error, "the header")
+
+
+def _require_found(error: Message, what: str) -> None:
+    if lacks_library(error.text):
+        raise SandboxFault(
+            f"{what} imports what this host lacks: {error}",
+            remedy="add it to VERIFIER_LEAN_PATH or VERIFIER_LEAN_PROJECT, or correct the header",
+        )
+
+
 def _judge_own_proof(workshop: Workshop, statement: Statement, challenge: Challenge) -> None:
     proof = (
         f"{top(statement.head, challenge.modules)}{_axiom(_OWN_GAP)}{statement.scope}\n"
@@ -98,11 +123,8 @@ def _judge_own_proof(workshop: Workshop, statement: Statement, challenge: Challe
 def _compiled(workshop: Workshop, run: Compiled, what: str) -> bytes:
     if run.olean is not None:
         return run.olean
-    if run.error is not None and _LACKS.search(run.error.text):
-        raise SandboxFault(
-            f"{what} imports what this host lacks: {run.error}",
-            remedy="add it to VERIFIER_LEAN_PATH or VERIFIER_LEAN_PROJECT, or correct the header",
-        )
+    if run.error is not None:
+        _require_found(run.error, what)
     require_lean(workshop)
     raise BadReference(f"{what} does not compile: {run.describe()}")
 
@@ -111,4 +133,12 @@ def _axiom(name: str) -> str:
     return f"axiom {name} : (p : Prop) → p\n"
 
 
-__all__ = ["CHALLENGE", "SUBMISSION", "Challenge", "compile_challenge", "require_lean"]
+__all__ = [
+    "CHALLENGE",
+    "SUBMISSION",
+    "Challenge",
+    "compile_challenge",
+    "lacks_library",
+    "require_lean",
+    "require_libraries",
+]

@@ -12,7 +12,7 @@ from verifier_server.checkers.lean.cache import ChallengeCache
 from verifier_server.checkers.lean.canaries import CANARIES, WORST_S, Canaries
 from verifier_server.checkers.lean.challenge import Challenge, compile_challenge
 from verifier_server.checkers.lean.params import LeanParams, Tier
-from verifier_server.checkers.lean.pipeline import Refused, ask, build, read_text
+from verifier_server.checkers.lean.pipeline import Refused, ask, build, build_alone, read_text
 from verifier_server.checkers.lean.report import Report
 from verifier_server.checkers.lean.statement import Statement, read_head, read_statement
 from verifier_server.checkers.lean.submission import (
@@ -97,8 +97,7 @@ def judge(
     tier = reachable(params.tier, toolchain)
     report = Report(tier, toolchain.name)
     workshop = Workshop(ctx.sandboxes(), toolchain, params.limits)
-    source = extract(completion, _TAGS)
-    text = source.text if source else ""
+    text = _text(completion, params)
     try:
         if not text.strip():
             raise Refused(Outcome.NO_ANSWER, "there is no proof in the completion")
@@ -107,6 +106,13 @@ def judge(
         return report.judge(refused.outcome, refused.why, text, workshop)
     what = "it compiles" if tier == "compile" else "the proof holds"
     return report.judge(Outcome.ACCEPTED, f"{what} (tier {tier})", text, workshop)
+
+
+def _text(completion: str, params: LeanParams) -> str:
+    if params.extraction == "whole":
+        return completion
+    source = extract(completion, _TAGS)
+    return source.text if source else ""
 
 
 def reachable(tier: str, toolchain: Toolchain) -> Tier:
@@ -128,9 +134,7 @@ def _prove(
     """Takes the steps of the tier. Raises Refused, BadReference, SandboxFault."""
     if params.statement is None:
         read_text(report, text)
-        head = read_head(text)
-        whole = text if head.imports or head.prelude else f"{params.header}\n{text}"
-        build(workshop, report, whole, None)
+        build_alone(workshop, report, text, read_head(params.header), params.header)
         return
     statement = read_statement(params.header, params.statement)
     # First, so that a bad reference is told whatever the candidate does.

@@ -49,6 +49,11 @@ class LeanParams(Params):
     tier: Tier | Literal["best"] = Field(
         "best", description="best: `sound` where this host has its tools, else `axioms`"
     )
+    extraction: Literal["standard", "whole"] = Field(
+        "standard",
+        description="standard: the last fenced block of Lean after the thinking, else the "
+        "whole text; whole: the text as it is",
+    )
     limits: LeanLimits = LeanLimits()
     repo: TracedRepository | None = Field(
         None, description="with file_path and full_name: a theorem of this repository"

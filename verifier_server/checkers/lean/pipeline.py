@@ -15,12 +15,14 @@ from verifier_server.checkers.lean.challenge import (
     CHALLENGE,
     SUBMISSION,
     Challenge,
+    lacks_library,
     require_lean,
+    require_libraries,
 )
 from verifier_server.checkers.lean.flags import flags_of
 from verifier_server.checkers.lean.report import Report, bad_end
 from verifier_server.checkers.lean.source import read_source
-from verifier_server.checkers.lean.statement import Statement
+from verifier_server.checkers.lean.statement import Head, Statement, read_head
 from verifier_server.verdict import Outcome
 
 
@@ -63,6 +65,33 @@ def build(workshop: Workshop, report: Report, text: str, challenge: Challenge | 
     if report.tier == "compile" and any(m.kind == "hasSorry" for m in run.messages):
         raise Refused(Outcome.WRONG_ANSWER, "a proof is left out (`sorry`)")
     return run.olean
+
+
+def build_alone(
+    workshop: Workshop, report: Report, text: str, task_head: Head, header: str
+) -> None:
+    """Step `build` of a file for which there is no statement.
+
+    Args:
+        workshop: runs Lean.
+        report: is told what was found.
+        text: the file; the header comes before it where it imports nothing itself.
+        task_head: how the header begins.
+        header: the task's.
+
+    Raises:
+        Refused: it does not elaborate, or leaves a proof out.
+        SandboxFault: as `build`, or this host lacks what the header imports.
+    """
+    head = read_head(text)
+    begins = head.prelude or head.imports or not header.strip()
+    try:
+        build(workshop, report, text if begins else f"{header}\n{text}", None)
+    except Refused as refused:
+        asked_for = not begins or not set(task_head.imports).isdisjoint(head.imports)
+        if asked_for and lacks_library(refused.why):
+            require_libraries(workshop, task_head)
+        raise
 
 
 def ask(

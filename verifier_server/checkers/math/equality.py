@@ -187,7 +187,7 @@ def _choice(value: Value) -> str:
     match value:
         case Text(words) if len(words) == 1:
             return words
-        case Scalar(ex.Sym(name)) if len(name) == 1 and name.isupper():
+        case Scalar(ex.Sym(name)) if len(name) == 1:
             return name.lower()
         case Scalar(ex.Const("e")):
             return "e"
@@ -231,14 +231,37 @@ def _match_colons(gold: Value, answer: Value, policy: Policy) -> Match:
             return match(Scalar(ex.Div(a, b)), answer, policy)
         case Scalar(), Ratio((a, b)) if not _has_zero((a, b)):
             return match(gold, Scalar(ex.Div(a, b)), policy)
-        case Clock(hour, minute, half), Clock(other_hour, other_minute, other_half):
-            same = (hour, minute) == (other_hour, other_minute)
-            same = same and (half == other_half or "" in (half, other_half))
-            return YES if same else no("it is another time")
-        case (Clock() as clock, Ratio(parts)) | (Ratio(parts), Clock() as clock):
-            same = clock.minute > 9 and parts == (ex.integer(clock.hour), ex.integer(clock.minute))
+        case Clock(), Clock():
+            return YES if _same_time(gold, answer) else no("it is another time")
+        case (Clock() as clock, Ratio() as ratio) | (Ratio() as ratio, Clock() as clock):
+            other = _as_clock(ratio)
+            same = other is not None and _same_time(clock, other)
             return YES if same else no("it is another time")
     return no("it is another time of day")
+
+
+def _as_clock(ratio: Ratio) -> Clock | None:
+    """The time that `12:10` may be; minutes below ten are written with their zero."""
+    match ratio.parts:
+        case (ex.Num(hour), ex.Num(minute)) if hour.denominator == minute.denominator == 1:
+            return Clock(int(hour), int(minute), "") if minute > 9 else None
+    return None
+
+
+def _same_time(one: Clock, other: Clock) -> bool:
+    if one.minute != other.minute:
+        return False
+    if one.half == other.half:
+        return one.hour == other.hour
+    return not _hours_of_day(one).isdisjoint(_hours_of_day(other))
+
+
+def _hours_of_day(clock: Clock) -> set[int]:
+    """The hours from 0 to 23 that a time may mean, given its half of the day or not."""
+    morning, evening = clock.hour % 12, clock.hour % 12 + 12
+    if clock.half:
+        return {morning} if clock.half == "am" else {evening}
+    return {morning, evening} if clock.hour <= 12 else {clock.hour}
 
 
 def _has_zero(parts: tuple[ex.Expr, ...]) -> bool:

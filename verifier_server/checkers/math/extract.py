@@ -31,26 +31,46 @@ _MAX_WORDS = 40  # nor is one with more words
 _TAG = re.compile(r"<(/?)answer>", re.IGNORECASE | re.ASCII)
 _CLAUSE = re.compile(r"[A-Za-z][^\n]*\b(?:is|are|equals)[ \t]+")
 _HEDGE = re.compile(r"\b(?:or|not|either|if|maybe|perhaps|possibly)\b", re.IGNORECASE)
-_HASHES = re.compile(r"^[ \t]*####[ \t]*([^\n]*)$", re.MULTILINE)
+_HASHES = re.compile(r"(?:^|(?<=[ \t]))####[ \t]*([^\n]*)$", re.MULTILINE)
 _PHRASE = re.compile(
-    r"\banswer(?:[ \t]*\*\*)?(?:[ \t]+is|[ \t]*[:=\uff1a]|[ \t]+would[ \t]+be)"
-    r"|\u7b54\u6848(?:\u662f|\u4e3a|\u70ba|[:\uff1a])"
+    r"(?<![A-Za-z])answer(?:[ \t]+to[ \t]+th(?:e|is)[ \t]+(?:question|problem))?"
+    r"(?:[ \t]*[*_]{1,3})?"
+    r"(?:[ \t]+is|[ \t]*[:=\uff1a]|[ \t]+(?:would|should|must|will)[ \t]+be)"
+    r"|\u7b54\u6848(?:\u662f|\u4e3a|\u70ba|[:\uff1a])"  # Chinese
     r"|\brespuesta(?:[ \t]+final)?(?:[ \t]+es|[ \t]*:)"
     r"|\br\u00e9ponse(?:[ \t]+finale)?(?:[ \t]+est|[ \t]*:)"
-    r"|\bAntwort(?:[ \t]+ist|[ \t]+lautet|[ \t]*:)|\b\u043e\u0442\u0432\u0435\u0442[ \t]*:",
+    r"|\bAntwort(?:[ \t]+ist|[ \t]+lautet|[ \t]*:)"
+    r"|\b\u043e\u0442\u0432\u0435\u0442[ \t]*:"  # Russian
+    r"|\bresposta(?:[ \t]+final)?(?:[ \t]+\u00e9|[ \t]*:)"
+    r"|\brisposta(?:[ \t]+finale)?(?:[ \t]+\u00e8|[ \t]*:)"
+    r"|\u7b54\u3048(?:\u306f|[:\uff1a])"  # Japanese
+    r"|\uc815\ub2f5(?:\uc740|[ \t]*[:\uff1a])",  # Korean
+    re.IGNORECASE,
+)
+_FILLER = re.compile(
+    r"(?:(?:therefore|then|thus|hence|so|simply|exactly|precisely|approximately|about|roughly"
+    r"|indeed|given[ \t]+by|the[ \t]+(?:number|value|integer|fraction))[ \t,:]+)+",
     re.IGNORECASE,
 )
 _HEADING = re.compile(r"^[#*_ \t]*(?:final[ \t]+)?answer[#*_: \t]*$", re.IGNORECASE | re.MULTILINE)
 _SENTENCE_END = re.compile(
     r"[.!\u3002](?=[\s*_]|$)(?<![ap]\.m\.)|\n"
-    r"|,?[ \t](?:because|since|which|so[ \t]that|as[ \t]we)\b"
+    r"|,?[ \t](?:because|since|which|so[ \t]that|as[ \t]we)\b|,[ \t]not\b"
+    r"|[ \t]?(?:\u3067\u3059|\uc785\ub2c8\ub2e4)"  # the verbs of Japanese and Korean
 )
 _LEAD = " \t\r\n:*_=\uff1a"  # what may stand between a phrase and its answer
 _DISPLAY = {"$$": "$$", "\\[": "\\]", "\\(": "\\)", "$": "$"}
-_NUMBER = re.compile(r"(?<![\w.])[-\u2212]?(?:(?:\d[\d,]*\d|\d)(?:\.\d+)?(?:/\d+)?%?|\.\d+)")
+_NUMBER = re.compile(
+    r"-?\\[dt]?frac(?:\{-?\d{1,99}\}\{\d{1,99}\}|\d\d)|(?<![\w.])[-\u2212]?(?:(?:\d[\d,]*\d|\d)(?:\.\d+)?(?:/\d+)?%?|\.\d+)"
+)
 _BOLD = re.compile(r"(?<!\S)\*\*(?=\S)|(?<=\S)\*\*(?=[\s.,;:]|\Z)")  # `x**2` is a power
 _STRUCK_OUT = "~~"  # Markdown's
-_FENCE = re.compile(r"^```[A-Za-z]*\n(.*?)\n?```$", re.DOTALL)
+_PROSE = re.compile(r"[A-Za-z]{2,}[ \t]+[A-Za-z]{2,}[ \t]")
+_FENCE = re.compile(r"^```[A-Za-z]*\n(?P<inside>.*?)\n?```$", re.DOTALL)
+_ENVIRONMENT = re.compile(
+    r"^\\begin\{(?P<name>equation|align|gather|displaymath|math)(?P<star>\*?)\}"
+    r"(?P<inside>[^\\]*(?:\\(?!end\{|begin\{|\\)[^\\]*)*)\\end\{(?P=name)(?P=star)\}$"
+)
 
 
 def extract(completion: str, mode: Mode = "standard") -> Extracted | Missing:
@@ -66,7 +86,7 @@ def extract(completion: str, mode: Mode = "standard") -> Extracted | Missing:
         return Missing("there is no \\boxed answer")
     for rule in (_tagged, _phrase, _hashes, _whole):
         found = rule(rest)
-        if found is not None:
+        if found is not None and not (mode == "lenient" and _is_sentence(found)):
             return _moved(found, offset)
     if mode == "lenient":
         last = None
@@ -132,6 +152,8 @@ def _phrase(text: str) -> Extracted | None:
     start = last.end()
     while start < len(text) and text[start] in _LEAD:
         start += 1
+    filler = _FILLER.match(text, start)
+    start = filler.end() if filler else start
     end = _end_of_statement(text, start)
     # "Final answer: the largest n is 34."
     prose = _CLAUSE.match(text, start, end)
@@ -175,6 +197,11 @@ def _whole(text: str) -> Extracted | None:
     return Extracted(answer, "whole", (0, len(text)))
 
 
+def _is_sentence(found: Extracted) -> bool:
+    """Whether a whole completion starts with prose: `We have 3 + 2 = 5`."""
+    return found.how == "whole" and bool(_PROSE.match(found.text))
+
+
 def _is_expression(text: str) -> bool:
     """Whether it reads as a value; what is too large to be read counts, to be refused as such."""
     try:
@@ -188,13 +215,14 @@ def _is_expression(text: str) -> bool:
 def clean(text: str) -> str:
     """The text without Markdown, fences and math delimiters around it."""
     text = text.strip()
-    fence = _FENCE.match(text)
-    if fence:
-        text = fence.group(1).strip()
+    framed = _FENCE.match(text) or _ENVIRONMENT.match(text)
+    if framed:
+        text = framed.group("inside").strip()
     for _ in range(8):
         before = text
         for opening, closing in (
-            ("***", "***"), ("**", "**"), ("__", "__"), ("`", "`"), ("$$", "$$"), ("\\[", "\\]"),
+            ("***", "***"), ("**", "**"), ("__", "__"), ("_", "_"), ("`", "`"),
+            ("<b>", "</b>"), ("<strong>", "</strong>"), ("$$", "$$"), ("\\[", "\\]"),
             ("\\(", "\\)"), ("$", "$"), ("*", "*"), ("\\displaystyle", ""),
         ):  # fmt: skip
             if _encloses(text, opening, closing):

@@ -11,6 +11,10 @@ class Malformed(MathFault):
     """It is no mathematics: unbalanced, incomplete, empty."""
 
 
+class Empty(Malformed):
+    """There is nothing in it."""
+
+
 class Unsupported(MathFault):
     """It is well formed, but says something that the value model has no form for."""
 

@@ -31,9 +31,11 @@ def match_several(gold: Value, answer: Value, policy: Policy, match: Matcher) ->
         return _match_sets(gold, answer, policy, match)
     if gold.is_list and answer.is_list:
         return _match_lists(gold, answer, policy, match)
-    named = _tuple_by_names(gold, answer)
-    if named is not None:
-        return _in_order(gold.items, named, policy, match)
+    for side, other in ((gold, answer), (answer, gold)):
+        named = _tuple_by_names(side, other)
+        if named is not None:
+            golds, answers = (side.items, named) if side is gold else (named, side.items)
+            return _in_order(golds, answers, policy, match)
     if gold.form is not answer.form or gold.closed != answer.closed:
         return no("it has other brackets than the reference")
     return _in_order(gold.items, answer.items, policy, match)
@@ -114,6 +116,9 @@ def _match_lists(gold: Several, answer: Several, policy: Policy, match: Matcher)
     has_pair = Form.BOTH_SIGNS in (gold.form, answer.form)
     # x_1 and x_2 only count the values of one unknown.
     counted = [{name.partition("_")[0] for name in found} for found in names]
+    all_named = len(names[0]) == len(names[1]) == len(golds)
+    if all_named and (len(counted[0]) > 1) != (len(counted[1]) > 1):
+        return no("it gives values to other names")
     has_names = len(set(names[0])) > 1 or len(counted[1]) > 1
     if is_sequence or has_names or (policy.keeps_order and not has_pair):
         return _in_order(golds, answers, policy, match)
@@ -222,10 +227,11 @@ def _tuple_names(named: Named) -> list[str]:
     return named.name[1:-1].replace(",", " ").split() if named.name.startswith("(") else []
 
 
-def _tuple_by_names(gold: Several, answer: Several) -> list[Value] | None:
-    """The values of `x=2, y=5` where the gold is (2, 5); None if the answer names nothing."""
-    if gold.form is not Form.TUPLE or answer.form not in (Form.LIST, Form.BOTH):
+def _tuple_by_names(point: Several, listed: Several) -> list[Value] | None:
+    """The values of `x=2, y=5` where the other is (2, 5); None if it doesn't name them all."""
+    if point.form is not Form.TUPLE or listed.form not in (Form.LIST, Form.BOTH):
         return None
-    if not all(isinstance(item, Named) for item in answer.items):
+    names = set(_names(listed))
+    if len(names) < len(listed.items):
         return None
-    return [_unnamed(item) for item in answer.items]
+    return [_unnamed(item) for item in listed.items]

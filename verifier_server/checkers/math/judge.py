@@ -11,7 +11,7 @@ from verifier_server.checkers.math import echo, equality, exact, leaves, scalars
 from verifier_server.checkers.math import expr as ex
 from verifier_server.checkers.math.chains import is_condition, is_equation
 from verifier_server.checkers.math.extracted import Extracted
-from verifier_server.checkers.math.faults import MathFault, TooLarge
+from verifier_server.checkers.math.faults import Empty, MathFault, TooLarge
 from verifier_server.checkers.math.parse import parse
 from verifier_server.checkers.math.policy import Match, Policy, no
 from verifier_server.checkers.math.tokens import tokenize
@@ -116,6 +116,8 @@ def judge(found: Extracted, task: Task, prompt: str | None) -> Judgement:
         return Judgement.reject(
             Outcome.POLICY_VIOLATION, f"refused before evaluation: it {error}", answer=shown
         )
+    except Empty:
+        return Judgement.reject(Outcome.NO_ANSWER, "the answer is empty")
     except MathFault as error:
         return Judgement.reject(Outcome.WRONG_ANSWER, f"the answer {error}", answer=shown)
     if why is None:

@@ -25,12 +25,14 @@ from verifier_server.checkers.math.values import (
 )
 
 _MONEY = frozenset("$€£¥¢")
-_PERCENT_WORDS = frozenset({"percent", "percentage", "pct"})
+_PERCENT_WORDS = (["percent"], ["percentage"], ["pct"])
+_PER_CENT = ["per", "cent"]
 _ORDINAL_ENDINGS = frozenset({"st", "nd", "rd", "th"})
 _CHOICE_WORDS = frozenset({"option", "choice", "answer"})
 _HALVES = frozenset({"am", "pm"})
 _BASE_WORDS = {**lexicon.NUMBER_WORDS, "binary": 2, "octal": 8, "decimal": 10, "hex": 16}
 _BRACKETS = frozenset("{}()")
+_LENGTHS = (["'"], ["'", "'"])
 _MAX_BASE = 36
 _WORDY = (Kind.TEXT, Kind.WORD)
 
@@ -43,7 +45,9 @@ def parse_leaf(tokens: list[Token]) -> Value:
     """
     if not tokens:
         raise Malformed("has a sign without its number")
-    for reader in (_choice, _words, _numeral, _money, _percent, _ordinal, _ratio, _quantity):
+    for reader in (
+        _choice, _price, _words, _numeral, _money, _percent, _ordinal, _ratio, _quantity,
+    ):  # fmt: skip
         value = reader(tokens)
         if value is not None:
             return value
@@ -86,7 +90,7 @@ def _choice(tokens: list[Token]) -> Value | None:
         letter, rest = texts[1], tokens[3:]
         if not rest:
             return Text(letter.lower(), letters=letter)
-        if tokens[1].kind is Kind.TEXT:
+        if tokens[1].kind is Kind.TEXT or rest[0].spaced:
             return Labelled(letter.lower(), parse_leaf(rest))
     elif len(texts) == 1 and tokens[0].kind is Kind.TEXT and len(texts[0]) == 1:
         return Text(texts[0].lower(), letters=texts[0])
@@ -154,6 +158,15 @@ def _base_number(named: str) -> int | None:
     return int(named) if named.isdigit() and len(named) < 3 else _BASE_WORDS.get(named)
 
 
+def _price(tokens: list[Token]) -> Value | None:
+    """`USD 7.50`: a code before its number."""
+    if len(tokens) < 2 or tokens[0].kind not in _WORDY or tokens[1].kind is not Kind.NUMBER:
+        return None
+    is_code = len(tokens[0].text) == 3 and tokens[0].text.isupper()
+    unit = units.currency(tokens[0].text) if is_code else None
+    return Quantity(parse_expression(tokens[1:]), unit) if unit else None
+
+
 def _money(tokens: list[Token]) -> Value | None:
     signs = [i for i, t in enumerate(tokens) if t.kind is Kind.SIGN and t.text in _MONEY]
     if len(signs) != 1:
@@ -164,6 +177,7 @@ def _money(tokens: list[Token]) -> Value | None:
     rest = tokens[:at] + tokens[at + 1 :]
     inner = parse_leaf(rest)
     unit = units.currency(tokens[at].text)
+    assert unit is not None, "each sign of money has its unit"
     if isinstance(inner, Quantity) and inner.unit == unit:
         return inner
     if not isinstance(inner, Scalar):
@@ -174,11 +188,13 @@ def _money(tokens: list[Token]) -> Value | None:
 def _percent(tokens: list[Token]) -> Value | None:
     last = tokens[-1]
     is_sign = last.kind is Kind.SIGN and last.text == "%"
-    if not is_sign and not (last.kind in _WORDY and last.text.lower() in _PERCENT_WORDS):
+    behind = [t.text.lower() for t in tokens[-2:] if t.kind in _WORDY]
+    if not is_sign and behind != _PER_CENT and behind[-1:] not in _PERCENT_WORDS:
         return None
-    if len(tokens) == 1:
+    number = tokens[:-2] if behind == _PER_CENT else tokens[:-1]
+    if not number:
         raise Malformed("has a percent sign without a number")
-    return Percent(parse_expression(tokens[:-1]))
+    return Percent(parse_expression(number))
 
 
 def _ordinal(tokens: list[Token]) -> Value | None:
@@ -228,6 +244,9 @@ def _clock(parts: list[list[str]], half: str) -> Value | None:
 
 def _quantity(tokens: list[Token]) -> Value | None:
     """A number and what follows it: a unit, a noun, a degree sign, a word for a power of ten."""
+    primes = [t.text for t in tokens[1:]]
+    if primes in _LENGTHS and tokens[0].kind is Kind.NUMBER:
+        return Quantity(parse_expression(tokens[:1]), units.of_primes(len(primes)))
     at = _unit_start(tokens)
     if at is None:
         return None

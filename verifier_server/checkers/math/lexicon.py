@@ -45,7 +45,7 @@ COMMAND_SIGNS = {
     "lfloor": "lfloor", "rfloor": "rfloor", "lceil": "lceil", "rceil": "rceil",
     "Vert": "||", "lVert": "||", "rVert": "||", "|": "||", "&": "&", "\\": "\\\\",
     "newline": "\\\\", "cr": "\\\\", "not": "not", "notin": "notin", "perp": "perp",
-    "parallel": "parallel", "sim": "sim", "propto": "propto", "star": "*",
+    "parallel": "parallel", "sim": "sim", "propto": "propto", "star": "*", "coloneqq": "=",
 }  # fmt: skip
 
 # Commands that change the look and nothing else.
@@ -66,7 +66,7 @@ COLOUR_COMMANDS = frozenset("color textcolor mathcolor".split())
 UPRIGHT_COMMANDS = frozenset("mathrm operatorname operatorname* mathup textmath".split())
 
 UNICODE_SIGNS = {
-    "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "﹣": "-", "×": "\\times ",
+    "−": "-", "‒": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "﹣": "-", "×": "\\times ",
     "·": "\\cdot ", "⋅": "\\cdot ", "∙": "\\cdot ", "•": "\\cdot ", "∗": "*", "÷": "/", "∕": "/",
     "⁄": "/", "±": "\\pm ", "∓": "\\mp ", "≤": "\\le ", "≥": "\\ge ", "⩽": "\\le ", "⩾": "\\ge ",
     "≦": "\\le ", "≧": "\\ge ", "≠": "\\ne ", "≈": "\\approx ", "≃": "\\approx ",
@@ -114,8 +114,8 @@ SUBSCRIPTS = {
     "ₓ": "x",
 }
 
-OR_WORDS = frozenset({"or", "oder", "ou", "или", "或", "或者"})
-AND_WORDS = frozenset({"and", "und", "et", "y", "и", "和", "与"})
+OR_WORDS = frozenset({"or", "oder", "ou", "o", "или", "或", "或者", "または", "또는"})
+AND_WORDS = frozenset({"and", "und", "et", "y", "и", "和", "与", "と"})
 
 _UNITS_OF_COUNT = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "

@@ -36,11 +36,9 @@ def match_measures(gold: Measure, answer: Measure, policy: Policy) -> Match:
                 return no(f"the unit is missing ({unit.name})")
             return _match_bare(a, unit, b, policy)
         case Scalar(a), Quantity(b, unit):
-            found = match_scalars(a, b, policy)
-            if not found.ok and unit.is_angle:
-                radians = units.converted(b, unit, units.RADIAN)
-                return match_scalars(a, radians, policy) if _has_pi(a) else found
-            return found
+            if unit.is_angle and _has_pi(a):
+                b = units.converted(b, unit, units.RADIAN)
+            return match_scalars(a, b, policy)
     return no("it is of another kind than the reference")
 
 

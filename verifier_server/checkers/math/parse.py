@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from verifier_server.checkers.math import environments, words
+from verifier_server.checkers.math import environments, tables, words
 from verifier_server.checkers.math import expr as ex
 from verifier_server.checkers.math.combinations import put_as_binomials
-from verifier_server.checkers.math.faults import Malformed, Unsupported
+from verifier_server.checkers.math.faults import Empty, Malformed, Unsupported
 from verifier_server.checkers.math.grammar import parse_expression
 from verifier_server.checkers.math.labels import is_long_word, read_label
 from verifier_server.checkers.math.leaves import parse_leaf, scalar
@@ -21,6 +21,7 @@ from verifier_server.checkers.math.values import (
     EMPTY,
     Dots,
     Form,
+    Matrix,
     Named,
     Opaque,
     Reals,
@@ -94,7 +95,7 @@ def parse_tokens(tokens: list[Token]) -> Value:
     while tokens and tokens[-1].text in (".", ",", ";", "!") and _ends_sentence(tokens):
         tokens = tokens[:-1]
     if not tokens:
-        raise Malformed("is empty")
+        raise Empty("is empty")
     try:
         return _value(put_as_binomials(tokens))
     except Unsupported:
@@ -108,7 +109,7 @@ def _ends_sentence(tokens: list[Token]) -> bool:
 def _value(tokens: list[Token]) -> Value:
     tokens = _unwrapped(tokens)
     if not tokens:
-        raise Malformed("is empty")
+        raise Empty("is empty")
     if len(tokens) == 1 and tokens[0].kind is Kind.NUMBER:
         return Scalar(literal(tokens[0].text))
     for reader in (_separated, _union, _relation, _enclosed, _symbol):
@@ -225,6 +226,8 @@ def _relation(tokens: list[Token]) -> Value | None:
     if not name:
         return Relation(tuple(_side(piece) for piece in pieces), tuple(signs))
     values = tuple(_side(piece) for piece in pieces[1:])
+    if not of and any(isinstance(v, Scalar) and name in ex.symbols(v.expr) for v in values):
+        return Relation((Scalar(ex.Sym(name)), *values), tuple(signs))  # x = x + 1
     value = values[0] if len(values) == 1 else Relation(values, tuple(signs[1:]))
     return Named(name, value, of)
 
@@ -252,6 +255,8 @@ def _side(piece: list[Token]) -> Value:
 
 def _enclosed(tokens: list[Token]) -> Value | None:
     """What one pair of brackets encloses: sets, tuples, intervals."""
+    if _is_named_point(tokens):
+        return Named(tokens[0].text, _value(tokens[1:]))
     if tokens[0].kind is not Kind.OPEN or _matching(tokens) != len(tokens) - 1:
         return None
     opening, closing = tokens[0].text, tokens[-1].text
@@ -272,6 +277,14 @@ def _enclosed(tokens: list[Token]) -> Value | None:
     closed = (opening == "[", closing == "]")
     form = {(False, False): Form.TUPLE, (True, True): Form.BRACKETS}.get(closed, Form.MIXED)
     return Several(form, tuple(_item(piece) for piece in pieces), closed)
+
+
+def _is_named_point(tokens: list[Token]) -> bool:
+    """`P(2,5)`; what a small letter is called with has no value of its own."""
+    if tokens[0].kind is not Kind.NAME or not tokens[0].text.isupper() or len(tokens) < 5:
+        return False
+    is_whole = tokens[1].text == "(" and _matching(tokens[1:]) == len(tokens) - 2
+    return is_whole and len(_split(tokens[2:-1], frozenset({","}))[1]) > 0
 
 
 def _set(inner: list[Token]) -> Value:
@@ -300,4 +313,18 @@ def _symbol(tokens: list[Token]) -> Value | None:
         return _REALS.get("".join(text for text in texts[1:] if text not in "{}"))
     if environments.is_environment(tokens):
         return environments.parse_environment(tokens, _value)
-    return None
+    return _scaled_matrix(tokens)
+
+
+def _scaled_matrix(tokens: list[Token]) -> Value | None:
+    """A matrix behind a factor, multiplied out."""
+    begins = [i for i, t in enumerate(tokens) if t.text == "begin" and t.kind is Kind.STRUCTURE]
+    at = begins[0] if begins else 0
+    if at and tokens[at - 1].kind is Kind.OPEN:
+        at -= 1
+    if not at or tokens[at - 1].kind is Kind.OPEN:
+        return None
+    matrix = _value(tokens[at:])
+    if not isinstance(matrix, Matrix) or matrix.kind:
+        return None
+    return tables.times(parse_expression(tokens[:at]), matrix)

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from verifier_server.checkers.math import expr as ex
 from verifier_server.checkers.math import realsets
+from verifier_server.checkers.math.expr import Expr
+from verifier_server.checkers.math.faults import Unsupported
 from verifier_server.checkers.math.groups import Matcher
 from verifier_server.checkers.math.policy import YES, Match, Policy, no
-from verifier_server.checkers.math.values import Cases, Form, Matrix, Reals, Several, Value
+from verifier_server.checkers.math.values import (
+    Cases,
+    Form,
+    Matrix,
+    Reals,
+    Scalar,
+    Several,
+    Value,
+)
 
 
 def match_matrices(gold: Value, answer: Value, policy: Policy, match: Matcher) -> Match:
@@ -22,6 +33,26 @@ def match_matrices(gold: Value, answer: Value, policy: Policy, match: Matcher) -
             if not found.ok:
                 return no(f"an entry of the matrix differs: {found.why}")
     return YES
+
+
+def times(factor: Expr, matrix: Matrix) -> Matrix:
+    """The matrix with every entry multiplied.
+
+    Raises:
+        Unsupported: an entry is no expression.
+    """
+    return Matrix(tuple(tuple(_multiplied(factor, entry) for entry in row) for row in matrix.rows))
+
+
+def _multiplied(factor: Expr, entry: Value) -> Scalar:
+    if not isinstance(entry, Scalar):
+        raise Unsupported("multiplies a matrix of something else than numbers")
+    one, two = ex.plain_value(factor), ex.plain_value(entry.expr)
+    if one is not None and two is not None:
+        return Scalar(ex.Num(one * two))
+    if two in (0, 1):
+        return Scalar(factor if two else ex.integer(0))
+    return Scalar(ex.Mul((factor, entry.expr)))
 
 
 def match_cases(gold: Cases, answer: Cases, policy: Policy, match: Matcher) -> Match:

@@ -44,11 +44,11 @@ class Token(NamedTuple):
 _SCAN = re.compile(
     r"""
       (?P<space>[ \t\r\n]+|~)
-    | (?P<number>\d+(?:(?:\{,\}|\\[,! ]|,\\![ ]?|,|[ ])\d+)*+(?:\.\d+)?|\.\d+)
+    | (?P<number>\d+(?:(?:\{,\}|\\[,!;: ]|,\\![ ]?|[, ~])\d+)*+(?:\.\d+)?|\.\d+)
     | (?P<command>\\(?:operatorname\*|[A-Za-z]+|.))
     | (?P<half>[ap]\.[ ]?m\b\.?)
     | (?P<letters>[^\W\d_]+)
-    | (?P<sign>\*\*|<=|>=|!=|==|~=|->|=>|\.\.\.+|[-+*/^_=<>!'%$€£¥¢|,;:&.?"`@\#])
+    | (?P<sign>\*\*|:=|<=|>=|!=|==|~=|->|=>|\.\.\.+|[-+*/^_=<>!'%$€£¥¢|,;:&.?"`@\#])
     | (?P<bracket>[()\[\]{}])
     """,
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
@@ -59,9 +59,11 @@ _PREFIXED = re.compile(r"([xX](?=[0-9a-fA-F])|[bB](?=[01])|[oO](?=[0-7]))([0-9a-
 _PREFIXES = {"x": "16", "b": "2", "o": "8"}  # of numerals like 0x1F
 _EXPONENT = re.compile(r"[eE][+-]?\d+(?![\d.])")
 _BARE_DOLLAR = re.compile(r"(?<!\\)\$")
-_SEPARATOR = re.compile(r"\{,\}|\\[,! ]|,\\! ?|,| ")
-_BLANKS = (" ", "\\ ")
-_SIGN_OF = {"**": "^", "==": "=", "->": "to", "=>": "implies"}
+_SEPARATOR = re.compile(r"\{,\}|\\[,!;: ]|,\\! ?|[, ~]")
+_BLANKS = (" ", "~", "\\ ", "\\;", "\\:")
+_RAISED_O = re.compile(r"\^(?:o(?![A-Za-z])|\{o\}|\{\\(?:text|mathrm)\{o\}\})")  # for a degree sign
+_TYPED_UNION = re.compile(r"(?<=[)\]}])[ ]?U[ ]?(?=[(\[{\\])")
+_SIGN_OF = {"**": "^", "==": "=", ":=": "=", "->": "to", "=>": "implies"}
 _PAIRS = {")": "(", "]": "[", "}": "{", r"\}": r"\{", "|>": "<|", "rfloor": "lfloor"}
 _PAIRS |= {"rceil": "lceil"}
 _OPENERS = frozenset(_PAIRS.values())
@@ -87,6 +89,7 @@ def tokenize(text: str, *, grouped_commas: bool = True) -> list[Token]:
     if len(text) > MAX_CHARS:
         raise TooLarge(f"is {len(text)} characters long; at most {MAX_CHARS} are read")
     text = turned_inwards(_plain(_without_delimiters(text)))
+    text = _TYPED_UNION.sub(r"\\cup ", _RAISED_O.sub(r"^\\circ ", text))
     return _Tokenizer(text, grouped_commas).run()
 
 
@@ -213,7 +216,7 @@ class _Tokenizer:
             self.spaced = True
         else:
             self.environments += (name == "begin") - (name == "end")
-            self._emit(Kind.STRUCTURE, name)
+            self._emit(Kind.STRUCTURE, "mathbb" if name == "Bbb" else name)
 
     def _text_command(self, *, is_upright: bool) -> None:
         self.spaced = True
@@ -222,14 +225,20 @@ class _Tokenizer:
             self._push("text{")
             self.text_depths.append((len(self.open), is_upright))
 
+    def _stands_between_blanks(self) -> bool:
+        r"""Whether the letter just read is a word of prose: the Spanish "o" of `\text{ o }`."""
+        around = self.text[self.at - 2 : self.at + 1]
+        return bool(self.text_depths) and around[:1] == " " == around[-1:]
+
     def _half(self, raw: str) -> None:
         self._emit(Kind.TEXT, raw[0].lower() + "m")
 
     def _letters(self, raw: str) -> None:
         lower = raw.lower()
-        if lower in lexicon.OR_WORDS and len(raw) > 1:
+        joins = len(raw) > 1 or self._stands_between_blanks()
+        if lower in lexicon.OR_WORDS and joins:
             self._emit(Kind.SIGN, "or")
-        elif lower in lexicon.AND_WORDS and len(raw) > 1:
+        elif lower in lexicon.AND_WORDS and joins:
             self._emit(Kind.SIGN, "and")
         elif self.text_depths and not self.text_depths[-1][1]:
             self._emit(Kind.TEXT, raw)
@@ -251,6 +260,9 @@ class _Tokenizer:
         sign = _SIGN_OF.get(raw, "..." if raw.startswith("...") else raw)
         if sign in _OPENERS or sign in _PAIRS:
             self._bracket(sign)
+        elif sign == '"' and self.tokens and self.text.count('"') == 1:
+            self._emit(Kind.SIGN, "'")  # the '' of inches
+            self._emit(Kind.SIGN, "'")
         elif sign in ("", '"', "`"):
             self.spaced = True
         else:

@@ -126,12 +126,17 @@ def _shifted(
     return ex.Add((ex.scaled(ex.Add((value, ex.Num(Fraction(before)))), factor), ex.Num(-after)))
 
 
-def currency(sign: str) -> Unit:
-    """The unit that `$`, `€` or `¢` stands for."""
+def currency(sign: str) -> Unit | None:
+    """The unit that `$`, `USD` or `¢` stands for; None for any other sign."""
     if sign in _CENTS:
         return Unit("cent", (("dollar", Fraction(1)),), Fraction(1, 100))
-    name = _CURRENCIES[sign]
-    return Unit(name, ((name, Fraction(1)),))
+    name = _CURRENCIES.get(sign)
+    return Unit(name, ((name, Fraction(1)),)) if name else None
+
+
+def of_primes(count: int) -> Unit:
+    """The unit of `5'` (feet) and of `5''` (inches)."""
+    return _from_pint("foot" if count == 1 else "inch")
 
 
 def parse_unit(tokens: list[Token], *, known_only: bool = False) -> Unit | None:
@@ -250,8 +255,9 @@ def _atom(word: str) -> Unit | None:
     if singular in _ANGLES:
         return DEGREE if _ANGLES[singular] == "degree" else RADIAN
     for spelling in (word, singular):
-        if spelling in _CURRENCIES or spelling in _CENTS:
-            return currency(spelling)
+        money = currency(spelling)
+        if money is not None:
+            return money
     if singular in _TEMPERATURES and len(singular) > 1:
         return _from_pint(_TEMPERATURES[singular])
     name = _SYMBOLS.get(word) or _WORDS.get(singular)

@@ -14,6 +14,8 @@ _PARTS = {"half": 2, "halve": 2, "quarter": 4}
 _PARTS |= {word: n for word, n in lexicon.ORDINAL_WORDS.items() if n > 2}
 _MINUS = frozenset({"minus", "negative"})
 _FILLERS = frozenset({"and", "a", "the"})
+_ARTICLES = ("a ", "an ", "the ")
+_MAX_DIGITS = 30
 
 
 def is_wordy(tokens: list[Token]) -> bool:
@@ -49,7 +51,11 @@ def parse_words(tokens: list[Token]) -> Value:
     meaning = lexicon.SYNONYMS.get(phrase) or lexicon.SYNONYMS.get(spelled)
     if meaning is None and len(tokens) == 1 and tokens[0].kind is Kind.WORD:
         return Text(phrase, letters=words[0])
-    return Text(meaning or phrase)
+    return Text(meaning or _without_article(phrase))
+
+
+def _without_article(phrase: str) -> str:
+    return next((phrase.removeprefix(a) for a in _ARTICLES if phrase.startswith(a)), phrase)
 
 
 def _number_with_unit(tokens: list[Token], words: list[str]) -> Value | None:
@@ -74,7 +80,8 @@ def spelled_number(words: list[str]) -> Fraction | None:
     if not words:
         return None
     if words[0] in _MINUS:
-        positive = spelled_number(words[1:])
+        is_digits = len(words) == 2 and words[1].isdecimal() and len(words[1]) <= _MAX_DIGITS
+        positive = Fraction(int(words[1])) if is_digits else spelled_number(words[1:])
         return None if positive is None else -positive
     if words[0] in ("a", "an") and words[1:2] and words[1] in lexicon.MAGNITUDE_WORDS:
         words = ["one", *words[1:]]
@@ -82,11 +89,19 @@ def spelled_number(words: list[str]) -> Fraction | None:
     if last in lexicon.ORDINAL_WORDS and not head:
         return Fraction(lexicon.ORDINAL_WORDS[last])
     part = _PARTS.get(last) or _PARTS.get(last.removesuffix("s"))
+    if part and "and" in head:
+        return _with_fraction(words, words.index("and"))
     if part and (head or last == "half"):
         count = _whole(head) if head not in ([], ["a"], ["one"]) else 1
         return None if count is None else Fraction(count, part)
     whole = _whole(words)
     return None if whole is None else Fraction(whole)
+
+
+def _with_fraction(words: list[str], joint: int) -> Fraction | None:
+    """Three and a quarter."""
+    whole, part = _whole(words[:joint]), spelled_number(words[joint + 1 :])
+    return whole + part if whole is not None and part is not None and part < 1 else None
 
 
 def _whole(words: list[str]) -> int | None:

@@ -14,20 +14,21 @@ SIZE = 32
 
 def digest(tag: str, *parts: bytes | str | int | tuple[bytes, ...]) -> bytes:
     """The digest of a node of kind `tag` with these parts, in order."""
-    found = sha256(tag.encode())
+    pieces = [tag.encode()]
     for part in parts:
-        if isinstance(part, tuple):
-            found.update(b"l%d:" % len(part))
-            found.update(b"".join(part))
-            continue
-        if isinstance(part, int):
-            kind, content = b"i", b"%d" % part
+        if type(part) is bytes:
+            pieces.append(b"b%d:" % len(part))
+            pieces.append(part)
+        elif isinstance(part, tuple):
+            pieces.append(b"l%d:" % len(part))
+            pieces.extend(part)
+        elif isinstance(part, int):
+            pieces.append(b"i%d:" % part)
         else:
-            kind = b"b" if isinstance(part, bytes) else b"s"
-            content = part if isinstance(part, bytes) else part.encode()
-        found.update(b"%b%d:" % (kind, len(content)))
-        found.update(content)
-    return found.digest()
+            content = part.encode() if isinstance(part, str) else part
+            pieces.append(b"s%d:" % len(content))
+            pieces.append(content)
+    return sha256(b"".join(pieces)).digest()
 
 
 __all__ = ["SIZE", "digest"]

@@ -33,9 +33,12 @@ def parse_line(line: bytes) -> dict[str, Any]:
 
 def fields(raw: Any, *names: str) -> list[Any]:
     """The values of an object that has these fields and no others."""
-    if type(raw) is not dict or raw.keys() != set(names):
-        raise ExportError(f"there must be the fields {', '.join(names)} and no others")
-    return [raw[name] for name in names]
+    try:
+        if type(raw) is dict and len(raw) == len(names):
+            return [raw[name] for name in names]
+    except KeyError:
+        pass
+    raise ExportError(f"there must be the fields {', '.join(names)} and no others")
 
 
 def number(raw: Any, most: int = _MOST_NUMBER) -> int:
