@@ -6,6 +6,7 @@ import asyncio
 import logging
 import math
 import socket
+from contextlib import closing
 from dataclasses import dataclass
 
 import uvicorn
@@ -14,6 +15,9 @@ from fastapi import FastAPI
 from sandboxes.base import SandboxUnavailable
 from sandboxes.registry import open_provider
 from verifier_server.api.http.app import create_app
+from verifier_server.cache.base import JudgementCache, NoCache
+from verifier_server.cache.memory import MemoryCache
+from verifier_server.cache.redis import RedisCache
 from verifier_server.checkers.registry import Registry, get_registry
 from verifier_server.dispatch.base import Dispatcher
 from verifier_server.dispatch.in_process import InProcessDispatcher
@@ -36,15 +40,28 @@ class Service:
     registry: Registry
     dispatcher: Dispatcher
     metrics: Metrics
+    cache: JudgementCache
     scoring: ScoringService
+    sandbox: str
 
 
 def build_service(settings: Settings) -> Service:
-    """A service without a transport."""
+    """A service without a transport. Raises ConfigError if its parts can't be had."""
     registry = get_registry()
     dispatcher = InProcessDispatcher(settings, registry)
     metrics = Metrics(dispatcher.stats)
-    return Service(registry, dispatcher, metrics, ScoringService(registry, dispatcher, metrics))
+    cache = _cache(settings, metrics)
+    sandbox = _sandbox_in_force(settings)
+    scoring = ScoringService(registry, dispatcher, metrics, cache, sandbox)
+    return Service(registry, dispatcher, metrics, cache, scoring, sandbox)
+
+
+def _cache(settings: Settings, metrics: Metrics) -> JudgementCache:
+    if settings.cache == "off":
+        return NoCache()
+    if settings.cache == "memory":
+        return MemoryCache(settings.cache_bytes, settings.cache_ttl_s)
+    return RedisCache(settings.cache, settings.cache_ttl_s, metrics.count_cache_failure)
 
 
 def build_app(settings: Settings, service: Service) -> FastAPI:
@@ -55,7 +72,8 @@ def build_app(settings: Settings, service: Service) -> FastAPI:
         service.dispatcher,
         service.scoring,
         service.metrics,
-        _sandbox_in_force(settings),
+        service.cache,
+        service.sandbox,
     )
 
 
@@ -123,7 +141,8 @@ def _listen(settings: Settings, fd: int | None) -> socket.socket:
 def _sandbox_in_force(settings: Settings) -> str:
     """What boxes isolate with here. Without any the service still judges what needs none."""
     try:
-        probe = open_provider(settings.sandbox_address).probe()
+        with closing(open_provider(settings.sandbox_address)) as provider:
+            probe = provider.probe()
     except SandboxUnavailable as error:
         log.warning("items that need a sandbox will come back unscored: %s", error)
         return "none available"

@@ -57,6 +57,9 @@ class Item(BaseModel):
     deadline_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
         None, description="the caller's patience in seconds, time in the queue included"
     )
+    no_cache: bool = Field(
+        False, description="judge it for this item alone, whatever was judged before"
+    )
 
     @property
     def completion_text(self) -> str:

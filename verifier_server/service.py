@@ -1,8 +1,8 @@
 """The one path to a verdict; HTTP, the CLI and every later transport are skins over it.
 
-    items -> look the checker up -> dispatch by its resource -> verdicts
+    items -> look the checker up -> look in the cache -> dispatch by its resource -> verdicts
 
-The same item twice in a call is judged once.
+What is asked again while it is judged, in this call or another, is judged once.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 
+from verifier_server.cache.base import JudgementCache, may_keep
+from verifier_server.cache.flights import Flights
 from verifier_server.checkers.base import Resource
 from verifier_server.checkers.registry import Registry
 from verifier_server.checkers.runtime import Task
@@ -42,16 +44,29 @@ class _Plan:
     task: Task | None = None
     resource: Resource = "cpu"
     deadline_s: float | None = None
+    cache_key: str | None = None
     settled: Judgement | None = None
+    cached: bool = False
 
 
 class ScoringService:
     """Judges items. Keeps order, ids and count, whatever mix of bad items a batch holds."""
 
-    def __init__(self, registry: Registry, dispatcher: Dispatcher, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        dispatcher: Dispatcher,
+        metrics: Metrics,
+        cache: JudgementCache,
+        sandbox: str = "",
+    ) -> None:
+        """Puts it together; `sandbox` says what boxes isolate with, of which verdicts tell."""
         self._registry = registry
         self._dispatcher = dispatcher
         self._metrics = metrics
+        self._cache = cache
+        self._sandbox = sandbox
+        self._flights: Flights[Judged] = Flights()
 
     async def score(self, items: Sequence[Item | Malformed]) -> list[Verdict]:
         """The verdict of each item, in order.
@@ -59,41 +74,70 @@ class ScoringService:
         Raises:
             Overloaded: a queue is full; nothing was judged.
         """
-        return list(await asyncio.gather(*self._submit(items)))
+        return list(await asyncio.gather(*await self._submit(items)))
 
-    def stream(self, items: Sequence[Item | Malformed]) -> AsyncIterator[list[Verdict]]:
+    async def stream(self, items: Sequence[Item | Malformed]) -> AsyncIterator[list[Verdict]]:
         """The verdicts as they fall due, those together that are due together.
 
         `index` tells whose each is. Raises as `score`, at once.
         """
-        return _as_due(self._submit(items))
+        return _as_due(await self._submit(items))
 
-    def _submit(self, items: Sequence[Item | Malformed]) -> list[asyncio.Future[Verdict]]:
-        plans = [self._plan(item) for item in items]
+    async def _submit(self, items: Sequence[Item | Malformed]) -> list[asyncio.Future[Verdict]]:
+        plans = await self._look_up([self._plan(item) for item in items])
         try:
             self._dispatcher.admit(Counter(plan.resource for plan in plans if plan.task))
         except Overloaded:
             self._metrics.count_refusal()
             raise
-        shared: dict[tuple[str, float | None], asyncio.Future[Judged]] = {}
+        call = object()
         return [
-            asyncio.ensure_future(self._conclude(index, plan, self._judged(plan, shared)))
+            asyncio.ensure_future(self._conclude(index, plan, self._judged(plan, call)))
             for index, plan in enumerate(plans)
         ]
 
-    def _judged(
-        self, plan: _Plan, shared: dict[tuple[str, float | None], asyncio.Future[Judged]]
-    ) -> asyncio.Future[Judged]:
-        """The future of a plan's judgement, the same for the same item."""
-        if plan.task is None:
+    async def _look_up(self, plans: list[_Plan]) -> list[_Plan]:
+        """The plans, those settled whose judgements are in the cache."""
+        keys = {plan.cache_key for plan in plans if plan.cache_key}
+        known = await self._cache.get(list(keys)) if keys else {}
+        if not known:
+            return plans
+        found = [known.get(plan.cache_key or "") for plan in plans]
+        return [
+            replace(plan, task=None, settled=judgement, cached=True) if judgement else plan
+            for plan, judgement in zip(plans, found, strict=True)
+        ]
+
+    def _judged(self, plan: _Plan, call: object) -> asyncio.Future[Judged]:
+        """The future of a plan's judgement."""
+        task, key = plan.task, plan.cache_key
+        if task is None:
             assert plan.settled is not None
+            if plan.cached:
+                self._metrics.count_lookup("hit")
             settled: asyncio.Future[Judged] = asyncio.get_running_loop().create_future()
             settled.set_result(Judged(plan.settled))
             return settled
-        key = (plan.hash, plan.deadline_s)
-        if key not in shared:
-            shared[key] = self._dispatcher.submit(plan.resource, plan.task, plan.deadline_s)
-        return shared[key]
+        if key is None:
+            return self._dispatcher.submit(plan.resource, task, plan.deadline_s)
+        # Others' deadlines began earlier: only those of one call can be shared.
+        mine = None if plan.deadline_s is None else (call, plan.deadline_s)
+        judged, shared = self._flights.join((key, mine), lambda: self._start(plan, task, key))
+        self._metrics.count_lookup("shared" if shared else "miss")
+        return judged
+
+    def _start(self, plan: _Plan, task: Task, key: str) -> asyncio.Future[Judged]:
+        work = self._dispatcher.submit(plan.resource, task, plan.deadline_s)
+
+        def keep(done: asyncio.Future[Judged]) -> None:
+            if done.cancelled():
+                return
+            judgement = done.result().judgement
+            if may_keep(judgement, plan.deadline_s):
+                self._cache.put(key, judgement)
+
+        work.add_done_callback(keep)
+        return work
 
     def _plan(self, item: Item | Malformed) -> _Plan:
         if isinstance(item, Malformed):
@@ -118,7 +162,12 @@ class ScoringService:
         if resource not in self._dispatcher.resources:
             nobody = f"this service has no workers for {resource!r} checks"
             return replace(plan, settled=Judgement.unscored(Outcome.CHECKER_ERROR, nobody))
-        return replace(plan, task=Task(item.checker, completion, item.params, prompt, hash_))
+        task = Task(item.checker, completion, item.params, prompt, hash_)
+        return replace(plan, task=task, cache_key=None if item.no_cache else self._key(plan))
+
+    def _key(self, plan: _Plan) -> str:
+        """Of what a judgement depends on, the level of isolation that it tells of included."""
+        return plan.hash if plan.resource == "cpu" else f"{plan.hash} {self._sandbox}"
 
     async def _conclude(self, index: int, plan: _Plan, pending: asyncio.Future[Judged]) -> Verdict:
         judged = await pending
@@ -143,9 +192,10 @@ class ScoringService:
                 memory_bytes=judgement.memory_bytes,
             ),
             isolation=judgement.isolation,
+            cached=plan.cached,
             request_hash=plan.hash,
         )
-        self._metrics.count(verdict, judgement.tampering)
+        self._metrics.count(verdict, () if plan.cached else judgement.tampering)
         return verdict
 
 

@@ -73,6 +73,17 @@ class Settings(BaseSettings):
     worker_items: int = Field(
         20_000, ge=1, description="items after which a worker is replaced, against slow leaks"
     )
+    cache: str = Field(
+        "memory",
+        pattern=r"^(off|memory|(redis|rediss|unix)://.+)$",
+        description="where judgements are kept for the next time that the same is asked: "
+        "`memory`, `off`, or the URL of a Redis that several services share and that only they "
+        "can write to",
+    )
+    cache_ttl_s: float = Field(3600.0, gt=0, description="how long a judgement is kept")
+    cache_bytes: int = Field(
+        64 * MIB, ge=MIB, description="size of the cache in memory, about; the oldest goes first"
+    )
     drain_s: float = Field(
         20.0,
         ge=0,

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from enum import StrEnum
+from functools import cache
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
@@ -160,6 +161,42 @@ class Judgement:
     def unscored(cls, outcome: Outcome, explanation: str, **fields: Any) -> Judgement:
         """No score: the task's or the service's fault."""
         return cls(outcome, None, explanation, **fields)
+
+    def to_wire(self) -> dict[str, Any]:
+        """As plain data, for other processes of the service."""
+        wire: dict[str, Any] = {"outcome": self.outcome, "score": self.score}
+        for name, default in _optional().items():
+            value = getattr(self, name)
+            if value != default and (value or isinstance(value, str | int | float)):
+                wire[name] = value
+        if self.components:
+            wire["components"] = dict(self.components)
+        if self.cases:
+            wire["cases"] = [case.model_dump() for case in self.cases]
+        if self.evidence:
+            wire["evidence"] = dict(self.evidence)
+        return wire
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> Judgement:
+        """What `to_wire` wrote. Raises ValueError or TypeError if it is none."""
+        rest = dict(wire)
+        outcome, score = Outcome(rest.pop("outcome")), rest.pop("score")
+        if "cases" in rest:
+            rest["cases"] = [Case.model_validate(case) for case in rest["cases"]]
+        if "tampering" in rest:
+            rest["tampering"] = [Tampering(kind) for kind in rest["tampering"]]
+        return cls(outcome, score, **rest)
+
+
+@cache
+def _optional() -> dict[str, Any]:
+    """A judgement's fields that don't travel where they are as they are by default."""
+    return {
+        field.name: field.default if field.default is not MISSING else None
+        for field in fields(Judgement)
+        if field.name not in ("outcome", "score")
+    }
 
 
 class Verdict(BaseModel):

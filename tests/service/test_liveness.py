@@ -105,7 +105,7 @@ async def test_a_dispatcher_that_fails_answers_its_callers_and_serves_on(
         raise ValueError("no judgement")
 
     with monkeypatch.context() as patch:
-        patch.setattr(slot, "judgement_from_wire", fail)
+        patch.setattr(slot.Judgement, "from_wire", fail)
         verdict = await judge(service, "behave")
     assert (verdict.score, verdict.outcome) == (None, Outcome.CHECKER_ERROR)
     assert "no judgement" in verdict.explanation

@@ -10,19 +10,11 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
 from typing import Any
 
 from verifier_server.checkers.runtime import Task
-from verifier_server.verdict import Case, Judgement, Outcome, Tampering
 
 HEADER = struct.Struct("<IQ")
-# Of a judgement; those that are as they are by default don't travel.
-_OPTIONAL = {
-    field.name: field.default if field.default is not MISSING else None
-    for field in fields(Judgement)
-    if field.name not in ("outcome", "score")
-}
 
 
 def pack(number: int, message: Mapping[str, Any]) -> bytes:
@@ -53,30 +45,3 @@ def unpack_task(body: bytes) -> tuple[Task, bool]:
 
 def _framed(number: int, body: bytes) -> bytes:
     return HEADER.pack(len(body), number) + body
-
-
-def judgement_to_wire(judgement: Judgement) -> dict[str, Any]:
-    """A judgement as plain data."""
-    wire: dict[str, Any] = {"outcome": judgement.outcome, "score": judgement.score}
-    for name, default in _OPTIONAL.items():
-        value = getattr(judgement, name)
-        if value != default and (value or isinstance(value, str | int | float)):
-            wire[name] = value
-    if judgement.components:
-        wire["components"] = dict(judgement.components)
-    if judgement.cases:
-        wire["cases"] = [case.model_dump() for case in judgement.cases]
-    if judgement.evidence:
-        wire["evidence"] = dict(judgement.evidence)
-    return wire
-
-
-def judgement_from_wire(wire: Mapping[str, Any]) -> Judgement:
-    """The judgement that `judgement_to_wire` wrote. Raises ValueError if it is none."""
-    rest = dict(wire)
-    outcome, score = Outcome(rest.pop("outcome")), rest.pop("score")
-    if "cases" in rest:
-        rest["cases"] = [Case.model_validate(case) for case in rest["cases"]]
-    if "tampering" in rest:
-        rest["tampering"] = [Tampering(kind) for kind in rest["tampering"]]
-    return Judgement(outcome, score, **rest)

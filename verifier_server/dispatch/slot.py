@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from verifier_server.checkers.runtime import Task
 from verifier_server.dispatch.board import Reading
-from verifier_server.dispatch.frames import judgement_from_wire, pack_task
+from verifier_server.dispatch.frames import pack_task
 from verifier_server.dispatch.job import Job
 from verifier_server.dispatch.nursery import Nursery, Worker
 from verifier_server.errors import ConfigError
@@ -173,7 +173,7 @@ class Slot:
         return answer
 
     async def _conclude(self, job: Job, body: dict[str, Any]) -> None:
-        judgement = judgement_from_wire(body["judgement"])
+        judgement = Judgement.from_wire(body["judgement"])
         # Memory ran out inside the worker: by this completion, or by a leak of ours?
         if judgement.outcome is Outcome.MEMORY_LIMIT and self._memory_bytes is not None:
             await self._replace()
@@ -303,7 +303,7 @@ class Slot:
                 await self._revive()
                 raise
             if answer and answer[0] == number:
-                return judgement_from_wire(answer[1]["judgement"])
+                return Judgement.from_wire(answer[1]["judgement"])
             reading = self._worker.board.read()
             end_s = reading.end_s if reading.task == number else asked_s + _DEAF_S
             if time.monotonic() > end_s + _GRACE_S:

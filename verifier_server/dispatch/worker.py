@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from verifier_server.checkers.runtime import CheckRuntime
 from verifier_server.dispatch.board import Board
-from verifier_server.dispatch.frames import HEADER, judgement_to_wire, pack, unpack_task
+from verifier_server.dispatch.frames import HEADER, pack, unpack_task
 
 DEFAULT_BUDGET_S = 5.0
 
@@ -51,4 +51,4 @@ def _answer(body: bytes, board: Board, runtime: CheckRuntime) -> dict[str, Any]:
     task, lint = unpack_task(body)
     start_s = time.monotonic()
     judgement = runtime.lint(task) if lint else runtime.judge(task, on_budget=board.extend)
-    return {"judgement": judgement_to_wire(judgement), "run_s": time.monotonic() - start_s}
+    return {"judgement": judgement.to_wire(), "run_s": time.monotonic() - start_s}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Literal
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -64,6 +65,18 @@ class Metrics:
             "Requests answered 429 because a queue was full",
             registry=self._registry,
         )
+        lookups = Counter(
+            "verifier_cache_lookups",
+            "Items looked up among earlier judgements (hit, miss), or judged already (shared)",
+            ("result",),
+            registry=self._registry,
+        )
+        self._lookups = {result: lookups.labels(result) for result in ("hit", "miss", "shared")}
+        self._cache_failures = Counter(
+            "verifier_cache_failures",
+            "Times that the cache could not be asked or written to",
+            registry=self._registry,
+        )
         # Looking a series up takes longer than counting; checkers and outcomes are few.
         self._series = cache(
             lambda checker, outcome, fault: (
@@ -80,12 +93,21 @@ class Metrics:
             self._tampering.labels(checker, kind).inc()
         verdicts, run_s, queue_s = self._series(checker, verdict.outcome, verdict.fault)
         verdicts.inc()
-        run_s.observe(verdict.usage.run_s)
-        queue_s.observe(verdict.usage.queue_s)
+        if not verdict.cached:
+            run_s.observe(verdict.usage.run_s)
+            queue_s.observe(verdict.usage.queue_s)
 
     def count_refusal(self) -> None:
         """Counts one request that was refused."""
         self._refused.inc()
+
+    def count_lookup(self, result: Literal["hit", "miss", "shared"]) -> None:
+        """Counts what the cache had for an item."""
+        self._lookups[result].inc()
+
+    def count_cache_failure(self) -> None:
+        """Counts one failure of the cache."""
+        self._cache_failures.inc()
 
     def render(self) -> bytes:
         """The Prometheus text format."""

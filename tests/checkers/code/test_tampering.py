@@ -8,7 +8,6 @@ import pytest
 
 from sandboxes.base import SandboxProvider
 from tests.checkers.code.judging import judge
-from verifier_server.dispatch.frames import judgement_from_wire, judgement_to_wire
 from verifier_server.telemetry.metrics import Metrics
 from verifier_server.verdict import Judgement, Outcome, Tampering, Verdict
 
@@ -89,7 +88,7 @@ def test_attempts_are_counted() -> None:
     found = Judgement.reject(
         Outcome.POLICY_VIOLATION, "no", tampering=(Tampering.MUTANT_PASSED, Tampering.FORGED_FRAME)
     )
-    found = judgement_from_wire(judgement_to_wire(found))
+    found = Judgement.from_wire(found.to_wire())
     verdict = Verdict(
         checker="code",
         version="2",

@@ -12,6 +12,7 @@ from pydantic.json_schema import models_json_schema
 
 from verifier_server import __version__
 from verifier_server.api.http import auth, meta, problems, score
+from verifier_server.cache.base import JudgementCache
 from verifier_server.checkers.registry import Registry
 from verifier_server.dispatch.base import Dispatcher
 from verifier_server.schemas import Batch, Item
@@ -26,15 +27,17 @@ def create_app(
     dispatcher: Dispatcher,
     service: ScoringService,
     metrics: Metrics,
+    cache: JudgementCache,
     sandbox: str,
 ) -> FastAPI:
-    """The ASGI application; it starts and stops the dispatcher with itself."""
+    """The ASGI application; it starts and stops the dispatcher, and closes the cache."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await dispatcher.start()
         yield
         await dispatcher.stop()
+        await cache.close()
 
     app = FastAPI(
         title="Answer Key",

@@ -67,7 +67,7 @@ def router(service: ScoringService, settings: Settings) -> APIRouter:
     async def score(request: Request) -> Response:
         body = await read_score_body(request, settings)
         if _wants_lines(request.headers.getlist("accept")):
-            return StreamingResponse(_lines(service.stream(body.items)), media_type=NDJSON)
+            return StreamingResponse(_lines(await service.stream(body.items)), media_type=NDJSON)
         verdicts = await _while_connected(request, service.score(body.items))
         scored = [verdict.model_dump() for verdict in verdicts]
         return _json({"verdicts": scored} if body.is_batch else scored[0])

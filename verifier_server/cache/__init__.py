@@ -1,0 +1,1 @@
+"""Judgements kept for the next time that the same thing is asked."""
