@@ -8,12 +8,13 @@ import pytest
 
 from tests.checkers.math.completions import COMPLETIONS
 from tests.checkers.math.conftest import ask
-from tests.checkers.math.forms import FORMS
+from tests.checkers.math.forms import FORMS, Row
+from tests.checkers.math.variants import VARIANTS
 from verifier_server.verdict import Outcome
 
 _ROWS = [
     (kind, row[0], answer, verdict, row[3] if len(row) > 3 else {})
-    for kind, rows in FORMS.items()
+    for kind, rows in (*FORMS.items(), *VARIANTS.items())
     for row in rows
     for verdict, answers in ((True, row[1]), (False, row[2]))
     for answer in answers
@@ -43,9 +44,9 @@ def test_answer_is_taken_from_the_right_place(row: Any) -> None:
         assert judgement.outcome is Outcome.NO_ANSWER
 
 
-@pytest.mark.parametrize("kind", FORMS)
-def test_every_gold_equals_itself_however_it_is_boxed(kind: str) -> None:
-    for row in FORMS[kind]:
+@pytest.mark.parametrize("rows", [*FORMS.values(), *VARIANTS.values()])
+def test_every_gold_equals_itself_however_it_is_boxed(rows: list[Row]) -> None:
+    for row in rows:
         gold, options = row[0], row[3] if len(row) > 3 else {}
         for completion in (f"\\boxed{{{gold}}}", f"\\boxed{{ {gold} }}", f"$$\\boxed{{{gold}}}$$."):
             assert ask(completion, gold, **options).score == 1, completion

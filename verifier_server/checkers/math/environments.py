@@ -27,6 +27,15 @@ def is_environment(tokens: list[Token]) -> bool:
     return False
 
 
+def behind_factor(tokens: list[Token]) -> int:
+    r"""Where the environment starts that follows something outside its brackets, else 0."""
+    begins = (i for i, t in enumerate(tokens) if t.text == "begin" and t.kind is Kind.STRUCTURE)
+    at = next(begins, 0)
+    if at and tokens[at - 1].kind is Kind.OPEN:
+        at -= 1
+    return at if at and tokens[at - 1].kind is not Kind.OPEN else 0
+
+
 def parse_environment(tokens: list[Token], value: Callable[[list[Token]], Value]) -> Value:
     """The matrix, function by cases or system; `value` reads what stands in a cell.
 

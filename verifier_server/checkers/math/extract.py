@@ -21,7 +21,7 @@ from verifier_server.checkers.completion import after_think
 from verifier_server.checkers.math.boxes import last_box
 from verifier_server.checkers.math.extracted import Extracted, Missing
 from verifier_server.checkers.math.faults import MathFault, TooLarge
-from verifier_server.checkers.math.parse import is_prose
+from verifier_server.checkers.math.prose import is_prose
 
 Mode = Literal["standard", "boxed", "lenient"]
 

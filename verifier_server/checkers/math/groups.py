@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from verifier_server.checkers.math import expr as ex
 from verifier_server.checkers.math.faults import TooLarge
 from verifier_server.checkers.math.policy import MAX_ITEMS, YES, Match, Policy, no
-from verifier_server.checkers.math.values import Dots, Form, Named, Scalar, Several, Value
+from verifier_server.checkers.math.values import Dots, Form, Named, Scalar, Several, Text, Value
 
 Matcher = Callable[[Value, Value, Policy], Match]
 
@@ -106,6 +106,8 @@ def _count(n: int) -> str:
 def _match_lists(gold: Several, answer: Several, policy: Policy, match: Matcher) -> Match:
     if {gold.form, answer.form} == {Form.BOTH, Form.ALTERNATIVES} and _are_letters(gold):
         return no("it joins them by the other word")
+    if answer.form is Form.ALTERNATIVES is not gold.form and _are_texts(gold):
+        return no(f"{_count(len(answer.items))} alternatives offered")
     names = [_names(side) for side in (gold, answer)]
     if all(len(set(found)) > 1 for found in names):
         if sorted(names[0]) != sorted(names[1]):
@@ -128,6 +130,11 @@ def _match_lists(gold: Several, answer: Several, policy: Policy, match: Matcher)
 def _are_letters(side: Several) -> bool:
     """Whether it may be a statement about statements: `p and q` is not `p or q`."""
     return all(isinstance(i, Scalar) and isinstance(i.expr, ex.Sym) for i in side.items)
+
+
+def _are_texts(side: Several) -> bool:
+    """Whether all of them are asked for: of the statements A and C, "A or C" claims neither."""
+    return all(isinstance(item, Text) for item in side.items)
 
 
 def _names(side: Several) -> list[str]:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
-from verifier_server.checkers.math import echo, equality, exact, leaves, scalars
+from verifier_server.checkers.math import echo, equality, exact, leaves, quantities, scalars
 from verifier_server.checkers.math import expr as ex
 from verifier_server.checkers.math.chains import is_condition, is_equation
 from verifier_server.checkers.math.extracted import Extracted
@@ -195,6 +195,6 @@ def _other_readings(gold: Value, found: Extracted) -> list[Value]:
     if isinstance(inner, Quantity | Scalar | Percent):
         if isinstance(gold, Named) and found.text.rstrip().endswith(gold.name):
             return []  # 7m is not m = 7
-        quantity = leaves.quantity_reading(tokenize(found.text))
+        quantity = quantities.quantity_reading(tokenize(found.text))
         return [quantity] if quantity is not None else []
     return []

@@ -1,11 +1,9 @@
-"""One value without separators: money, percent, numerals with a base, units, times, words."""
+"""One value without separators: percent, numerals with a base, ratios, times, words."""
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from verifier_server.checkers.math import expr as ex
-from verifier_server.checkers.math import lexicon, units, words
+from verifier_server.checkers.math import lexicon, quantities, words
 from verifier_server.checkers.math.expr import Expr
 from verifier_server.checkers.math.faults import Malformed, Unsupported
 from verifier_server.checkers.math.grammar import parse_expression
@@ -16,7 +14,6 @@ from verifier_server.checkers.math.values import (
     Form,
     Labelled,
     Percent,
-    Quantity,
     Ratio,
     Scalar,
     Several,
@@ -24,7 +21,6 @@ from verifier_server.checkers.math.values import (
     Value,
 )
 
-_MONEY = frozenset("$€£¥¢")
 _PERCENT_WORDS = (["percent"], ["percentage"], ["pct"])
 _PER_CENT = ["per", "cent"]
 _ORDINAL_ENDINGS = frozenset({"st", "nd", "rd", "th"})
@@ -32,7 +28,6 @@ _CHOICE_WORDS = frozenset({"option", "choice", "answer"})
 _HALVES = frozenset({"am", "pm"})
 _BASE_WORDS = {**lexicon.NUMBER_WORDS, "binary": 2, "octal": 8, "decimal": 10, "hex": 16}
 _BRACKETS = frozenset("{}()")
-_LENGTHS = (["'"], ["'", "'"])
 _MAX_BASE = 36
 _WORDY = (Kind.TEXT, Kind.WORD)
 
@@ -46,7 +41,8 @@ def parse_leaf(tokens: list[Token]) -> Value:
     if not tokens:
         raise Malformed("has a sign without its number")
     for reader in (
-        _choice, _price, _words, _numeral, _money, _percent, _ordinal, _ratio, _quantity,
+        _choice, quantities.price, _words, _numeral, _money, _percent, _ordinal, _ratio,
+        quantities.quantity,
     ):  # fmt: skip
         value = reader(tokens)
         if value is not None:
@@ -60,22 +56,6 @@ def scalar(tree: Expr) -> Value:
     if len(both) == 1:
         return Scalar(tree)
     return Several(Form.BOTH_SIGNS, tuple(Scalar(branch) for branch in both))
-
-
-def quantity_reading(tokens: list[Token]) -> Quantity | None:
-    """`5 m` as five metres, which is first read as a product; None if it can't be a quantity."""
-    at = next((i for i, t in enumerate(tokens) if _may_be_unit(t)), 0)
-    if not at:
-        return None
-    try:
-        unit = units.parse_unit(tokens[at:], known_only=True)
-        return Quantity(parse_expression(tokens[:at]), unit) if unit else None
-    except (Malformed, Unsupported):
-        return None
-
-
-def _may_be_unit(token: Token) -> bool:
-    return token.kind in _WORDY or (token.kind is Kind.NAME and token.text not in ("pi", "e", "i"))
 
 
 def _choice(tokens: list[Token]) -> Value | None:
@@ -158,31 +138,8 @@ def _base_number(named: str) -> int | None:
     return int(named) if named.isdigit() and len(named) < 3 else _BASE_WORDS.get(named)
 
 
-def _price(tokens: list[Token]) -> Value | None:
-    """`USD 7.50`: a code before its number."""
-    if len(tokens) < 2 or tokens[0].kind not in _WORDY or tokens[1].kind is not Kind.NUMBER:
-        return None
-    is_code = len(tokens[0].text) == 3 and tokens[0].text.isupper()
-    unit = units.currency(tokens[0].text) if is_code else None
-    return Quantity(parse_expression(tokens[1:]), unit) if unit else None
-
-
 def _money(tokens: list[Token]) -> Value | None:
-    signs = [i for i, t in enumerate(tokens) if t.kind is Kind.SIGN and t.text in _MONEY]
-    if len(signs) != 1:
-        return None
-    at = signs[0]
-    if at not in (0, len(tokens) - 1) and not (at == 1 and tokens[0].text in "-+"):
-        return None
-    rest = tokens[:at] + tokens[at + 1 :]
-    inner = parse_leaf(rest)
-    unit = units.currency(tokens[at].text)
-    assert unit is not None, "each sign of money has its unit"
-    if isinstance(inner, Quantity) and inner.unit == unit:
-        return inner
-    if not isinstance(inner, Scalar):
-        raise Unsupported("has money that is no number")
-    return Quantity(inner.expr, unit)
+    return quantities.money(tokens, parse_leaf)
 
 
 def _percent(tokens: list[Token]) -> Value | None:
@@ -240,88 +197,3 @@ def _clock(parts: list[list[str]], half: str) -> Value | None:
     if len(numbers) != len(parts) or len(numbers) > 2:
         return None
     return Clock(numbers[0], numbers[1] if len(numbers) == 2 else 0, half)
-
-
-def _quantity(tokens: list[Token]) -> Value | None:
-    """A number and what follows it: a unit, a noun, a degree sign, a word for a power of ten."""
-    primes = [t.text for t in tokens[1:]]
-    if primes in _LENGTHS and tokens[0].kind is Kind.NUMBER:
-        return Quantity(parse_expression(tokens[:1]), units.of_primes(len(primes)))
-    at = _unit_start(tokens)
-    if at is None:
-        return None
-    number, rest = parse_expression(tokens[:at]), tokens[at:]
-    magnitude = lexicon.MAGNITUDE_WORDS.get(rest[0].text.lower())
-    if magnitude is not None:
-        return _with_unit(ex.scaled(number, Fraction(magnitude)), rest[1:])
-    if rest[0].text == "^":  # ^\circ
-        rest = [t for t in rest if t.text not in ("^", "{", "}")]
-    if rest[0].text == "deg":
-        minutes = _minutes(rest)
-        degrees = ex.as_number(number)
-        if minutes is not None and degrees is not None:
-            return Quantity(ex.Num(degrees + minutes), units.DEGREE)
-        if len(rest) == 1:
-            return Quantity(number, units.DEGREE)
-    return _with_unit(number, rest)
-
-
-def _with_unit(number: Expr, rest: list[Token]) -> Value:
-    unit = units.parse_unit(rest) if rest else None
-    return Quantity(number, unit) if unit else Scalar(number)
-
-
-def _minutes(rest: list[Token]) -> Fraction | None:
-    r"""The minutes and seconds of `30^\circ 15' 20''`, in degrees."""
-    numbers = [t.text for t in rest if t.text.isdigit() and len(t.text) <= 2]
-    spelled = " ".join(t.text for t in rest)
-    if len(numbers) == 1 and spelled == f"deg {numbers[0]} '":
-        return Fraction(int(numbers[0]), 60)
-    if len(numbers) == 2 and spelled == f"deg {numbers[0]} ' {numbers[1]} ' '":
-        return Fraction(int(numbers[0]), 60) + Fraction(int(numbers[1]), 3600)
-    return None
-
-
-def _unit_start(tokens: list[Token]) -> int | None:
-    depth = 0
-    has_function = False
-    for at, token in enumerate(tokens):
-        depth += (token.kind is Kind.OPEN) - (token.kind is Kind.CLOSE)
-        has_function = has_function or token.kind is Kind.FUNCTION
-        starts_fraction = [t.kind for t in tokens[at + 1 : at + 3]] == [Kind.OPEN, Kind.TEXT]
-        if token.kind is Kind.STRUCTURE and at and starts_fraction:
-            return at
-        if depth or not at:
-            continue
-        if token.text.lower() in lexicon.CONSTANT_WORDS:
-            continue
-        if token.kind is Kind.TEXT or (token.kind is Kind.WORD and _is_unit_word(tokens, at)):
-            return at
-        if token.text == "min" and at == len(tokens) - 1:
-            return at
-        is_degree = token.kind is Kind.SIGN and token.text in ("deg", "^")
-        # The degrees of \\sin 30^\\circ are the argument's.
-        if is_degree and not has_function and _ends_in_degree(tokens[at:]):
-            return at
-    return None
-
-
-def _is_unit_word(tokens: list[Token], at: int) -> bool:
-    if any(t.kind not in (Kind.NUMBER, Kind.SIGN) for t in tokens[:at]):
-        return False
-    text = tokens[at].text
-    if len(text) > 4 or text.lower() in lexicon.MAGNITUDE_WORDS:
-        return True
-    try:
-        units.parse_unit([tokens[at]], known_only=True)
-    except Unsupported:
-        return False
-    return True
-
-
-def _ends_in_degree(rest: list[Token]) -> bool:
-    """Whether only a degree sign, and what may follow one, is left."""
-    texts = [t.text for t in rest if t.text not in ("^", "{", "}")]
-    return texts[:1] == ["deg"] and all(
-        text in ("'", "C", "F", "K") or text.isdigit() for text in texts[1:]
-    )

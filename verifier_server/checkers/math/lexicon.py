@@ -165,7 +165,8 @@ CLAUSE_WORDS = frozenset(
     "since so as by with without to of in on at from than except only also otherwise unless "
     "possibly perhaps about approximately roughly plus minus times divided equals equal all any "
     "no yes true false both some than x y z squared cubed factorial root power mod modulo "
-    "negative inverse reciprocal percent".split()
+    "negative inverse reciprocal percent less more fewer over under between through until minus "
+    "versus vs out".split()
 )
 CONSTANT_WORDS = frozenset({"const", "constant"})  # of integration
 FRACTION_NOUNS = frozenset(

@@ -6,8 +6,6 @@ and `(1, \frac12)` one tuple. What is inside one piece is read by `leaves`.
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from verifier_server.checkers.math import environments, tables, words
 from verifier_server.checkers.math import expr as ex
 from verifier_server.checkers.math.combinations import put_as_binomials
@@ -16,6 +14,7 @@ from verifier_server.checkers.math.grammar import parse_expression
 from verifier_server.checkers.math.labels import is_long_word, read_label
 from verifier_server.checkers.math.leaves import parse_leaf, scalar
 from verifier_server.checkers.math.numerals import literal, plain
+from verifier_server.checkers.math.quantities import joined
 from verifier_server.checkers.math.tokens import Kind, Token, tokenize
 from verifier_server.checkers.math.values import (
     EMPTY,
@@ -28,7 +27,6 @@ from verifier_server.checkers.math.values import (
     Relation,
     Scalar,
     Several,
-    Text,
     Union_,
     Value,
 )
@@ -61,29 +59,6 @@ def parse(text: str, *, grouped_commas: bool = True) -> Value:
     if text[1:2] == ")" and "A" <= text[0] <= "Z":
         text = f"({text}"  # the choice "B)"
     return parse_tokens(tokenize(text, grouped_commas=grouped_commas))
-
-
-def is_prose(text: str) -> bool:
-    """Whether a text on its own is words rather than an expression with words in it.
-
-    Raises:
-        Malformed, TooLarge: as `parse`.
-    """
-    tokens = tokenize(text)
-    value = parse_tokens(tokens)
-    if isinstance(value, Opaque):
-        return True
-    if isinstance(value, Text):
-        return len(tokens) > _SHORT_TEXT
-    if isinstance(value, Several) and value.is_list:
-        kinds = {isinstance(item, Text) for item in value.items}
-        return len(kinds) > 1  # "63 apples, she said"
-    # `is 5` would be the product of two letters and a number.
-    operands = (Kind.WORD, Kind.NAME, Kind.NUMBER)
-    return isinstance(value, Scalar) and any(
-        Kind.WORD in (a.kind, b.kind) and b.spaced and a.kind in operands and b.kind in operands
-        for a, b in pairwise(tokens)
-    )
 
 
 def parse_tokens(tokens: list[Token]) -> Value:
@@ -165,6 +140,8 @@ def _separated(tokens: list[Token]) -> Value | None:
     items = tuple(_item(piece) for piece in kept)
     if len(items) == 1:
         return items[0]
+    if "or" not in signs and (whole := joined(items)):
+        return whole  # 1 hour and 30 minutes
     if "or" in signs:
         return Several(Form.ALTERNATIVES, items)
     return Several(Form.BOTH if set(signs) == {"and"} else Form.LIST, items)
@@ -318,13 +295,8 @@ def _symbol(tokens: list[Token]) -> Value | None:
 
 def _scaled_matrix(tokens: list[Token]) -> Value | None:
     """A matrix behind a factor, multiplied out."""
-    begins = [i for i, t in enumerate(tokens) if t.text == "begin" and t.kind is Kind.STRUCTURE]
-    at = begins[0] if begins else 0
-    if at and tokens[at - 1].kind is Kind.OPEN:
-        at -= 1
-    if not at or tokens[at - 1].kind is Kind.OPEN:
-        return None
-    matrix = _value(tokens[at:])
+    at = environments.behind_factor(tokens)
+    matrix = _value(tokens[at:]) if at else None
     if not isinstance(matrix, Matrix) or matrix.kind:
         return None
     return tables.times(parse_expression(tokens[:at]), matrix)
