@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Protocol
 
@@ -30,27 +31,39 @@ class VerifierReward:
     """Scores groups through the service.
 
     Args:
-        scorer: a `VerifierClient`.
+        scorer: a `VerifierClient`; groups may be scored by several threads at once.
         config: which component is accuracy, and how many may be unscored.
     """
 
     def __init__(self, scorer: Scorer, config: RewardConfig) -> None:
         self._scorer = scorer
         self._config = config
+        self._threads = ThreadPoolExecutor(config.groups_in_flight, "scoring")
 
     def score(self, groups: Sequence[RolloutGroup]) -> list[RolloutGroup]:
-        """The groups with their rewards.
+        """The groups with their rewards, in one request.
 
         Raises:
             RewardError: an answer is missing, or more than `max_unscored_share` of them have
                 no score.
             ClientError: the service can't be reached.
         """
+        scored = self._ask(groups)
+        self.refuse_unscored(scored)
+        return scored
+
+    def submit(self, group: RolloutGroup) -> Future[RolloutGroup]:
+        """Scores one group beside whatever else goes on; the result raises as `score`.
+
+        Whether too many are unscored is for the caller to ask, over a whole batch.
+        """
+        return self._threads.submit(lambda: self._ask([group])[0])
+
+    def _ask(self, groups: Sequence[RolloutGroup]) -> list[RolloutGroup]:
         verdicts = self._scorer.score(self._items(groups))
         total = sum(len(group.rollouts) for group in groups)
         if len(verdicts) != total:
             raise RewardError(f"{total} items sent, {len(verdicts)} verdicts received")
-        self._refuse_unscored(verdicts)
         rewards = iter([self._reward(verdict) for verdict in verdicts])
         return [replace(g, rewards=tuple(next(rewards) for _ in g.rollouts)) for g in groups]
 
@@ -67,16 +80,22 @@ class VerifierReward:
             for rollout in group.rollouts
         ]
 
-    def _refuse_unscored(self, verdicts: Sequence[Verdict]) -> None:
-        unscored = [verdict for verdict in verdicts if verdict.score is None]
+    def refuse_unscored(self, groups: Sequence[RolloutGroup]) -> None:
+        """Stops a run whose verifier is ill.
+
+        Raises:
+            RewardError: more than `max_unscored_share` of the batch have no score.
+        """
+        rewards = [reward for group in groups for reward in group.rewards]
+        unscored = [reward for reward in rewards if reward.value is None]
         limit = self._config.max_unscored_share
-        if len(unscored) <= limit * len(verdicts):
+        if len(unscored) <= limit * len(rewards):
             return
-        counts = Counter(verdict.outcome.value for verdict in unscored)
+        counts = Counter(reward.outcome for reward in unscored)
         kinds = ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
         raise RewardError(
-            f"{len(unscored)} of {len(verdicts)} completions came back without a score ({kinds}); "
-            f"the first: {unscored[0].explanation or unscored[0].outcome.value}",
+            f"{len(unscored)} of {len(rewards)} completions came back without a score ({kinds}); "
+            f"the first: {unscored[0].explanation or unscored[0].outcome}",
             remedy="mend the service or the data's params; reward.max_unscored_share "
             f"({limit:g}) is the limit",
         )

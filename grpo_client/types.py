@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from math import isfinite
 from typing import Any, Literal
 
 Text = str | list[dict[str, Any]]
@@ -56,6 +57,8 @@ class Rollout:
     def __post_init__(self) -> None:
         if not self.token_ids or len(self.token_ids) != len(self.logprobs):
             raise ValueError(f"{len(self.token_ids)} tokens, {len(self.logprobs)} log-probs")
+        if not all(map(isfinite, self.logprobs)):
+            raise ValueError("a sampled token's log-prob is not finite: the weights are broken")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +91,14 @@ class RolloutGroup:
         prompt_ids: the tokens that the model was given.
         rollouts: [G].
         rewards: [G] once scored, empty before.
+        step: training steps that the policy which sampled them had behind it.
     """
 
     prompt: Prompt
     prompt_ids: tuple[int, ...]
     rollouts: tuple[Rollout, ...]
     rewards: tuple[Reward, ...] = ()
+    step: int = 0
 
     def __post_init__(self) -> None:
         if self.rewards and len(self.rewards) != len(self.rollouts):

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch
 import typer
 
 from grpo_client.cli.process import prepare_process
@@ -15,22 +14,26 @@ from grpo_client.config import Config, to_toml
 from grpo_client.data import load_prompts
 from grpo_client.errors import RewardError, TrainerError
 from grpo_client.evaluate.runner import evaluate
-from grpo_client.model.load import load_policy
+from grpo_client.model.load import Policy, load_policy
 from grpo_client.monitors.jsonl import FILE_NAME, JsonlMonitor, read_rows
 from grpo_client.monitors.plot import plot_run
 from grpo_client.monitors.text import eval_line, step_line, terminal_curve
 from grpo_client.recipes import find_recipe
+from grpo_client.reward import VerifierReward
+from grpo_client.rollout.base import RolloutEngine
 from grpo_client.rollout.torch import TorchRollout
 from grpo_client.train.checkpoint import (
+    BASE,
+    checkpoint_step,
     delete_checkpoints,
     newest_checkpoint,
     restore,
     save_checkpoint,
+    save_policy,
 )
 from grpo_client.train.interrupt import StopRequest, stop_on_interrupt
 from grpo_client.train.loop import Trainer, train
 from grpo_client.train.metrics import StepMetrics
-from grpo_client.train.optim import Optimizer
 from grpo_client.train.warmstart import warm_start
 from grpo_client.types import Prompt
 from verifier_server.client import ClientError
@@ -59,58 +62,67 @@ def run_training(config: Config, *, local: bool, resume: bool, overwrite: bool) 
     with open_reward(config.reward, [*prompts, *heldout], local=local) as reward:
         policy = load_policy(config, checkpoint)
         engine = TorchRollout(policy, config.rollout.max_rows)
-        optimizer = _optimizer(config, policy.model)
-        trainer = Trainer(config, policy, engine, reward, optimizer, prompts)
-        if checkpoint:
-            restore(trainer, checkpoint)
-        _Run(trainer, heldout, JsonlMonitor(out), out).go(fresh=checkpoint is None)
+        _Run(config, policy, engine, reward, prompts, heldout, JsonlMonitor(out)).go(checkpoint)
 
 
 @dataclass(slots=True)
 class _Run:
-    trainer: Trainer
+    config: Config
+    policy: Policy
+    engine: RolloutEngine
+    reward: VerifierReward
+    prompts: Sequence[Prompt]
     heldout: Sequence[Prompt]
     monitor: JsonlMonitor
-    out: Path
 
-    def go(self, *, fresh: bool) -> None:
-        config = self.trainer.config
-        self.monitor.start(self.trainer.step)
-        (self.out / "config.toml").write_text(to_toml(config))
-        if fresh and config.warm_start.max_steps:
-            self._warm_start()
-        if fresh and self.heldout:
-            self._evaluate("eval", _PROBE, 0)
+    @property
+    def out(self) -> Path:
+        return Path(self.config.out)
+
+    def go(self, checkpoint: Path | None) -> None:
+        self.monitor.start(checkpoint_step(checkpoint) if checkpoint else 0)
+        (self.out / "config.toml").write_text(to_toml(self.config))
+        if checkpoint is None:
+            self._prepare_policy()
+        trainer = Trainer(self.config, self.policy, self.engine, self.reward, self.prompts)
+        if checkpoint:
+            restore(trainer, checkpoint)
         with stop_on_interrupt(lambda text: typer.echo(text, err=True)) as request:
             try:
-                train(self.trainer, after_step=lambda metrics: self._after_step(metrics, request))
+                train(trainer, after_step=lambda m: self._after_step(trainer, m, request))
             except (RewardError, ClientError):
-                self._save()  # a step that could not be scored has not touched the policy
+                self._save(trainer)  # a step that could not be scored has not touched the policy
                 raise
-        self._save()
+        self._save(trainer)
         if request.asked:
             raise KeyboardInterrupt
         if self.heldout:
-            self._evaluate("eval", _FINAL, self.trainer.step)
+            self._evaluate("eval", _FINAL, trainer.step)
             self._show()
 
-    def _warm_start(self) -> None:
-        config = self.trainer.config
-        typer.echo(f"warm start: supervised, at most {config.warm_start.max_steps} steps")
-        warm_start(
-            self.trainer.policy,
-            find_recipe(config.data.recipe).demonstrations(),
-            config.warm_start,
-            config.seed,
-            lambda step: self._evaluate("warm_start", _WARM, step),
-        )
+    def _prepare_policy(self) -> None:
+        """The warm start, the base that the run will be compared with, its first evaluation."""
+        config = self.config
+        if config.warm_start.max_steps:
+            typer.echo(f"warm start: supervised, at most {config.warm_start.max_steps} steps")
+            warm_start(
+                self.policy,
+                find_recipe(config.data.recipe).demonstrations(),
+                config.warm_start,
+                config.seed,
+                lambda step: self._evaluate("warm_start", _WARM, step),
+            )
+        if not config.model.path:
+            save_policy(self.policy, self.out / BASE)
+        if self.heldout:
+            self._evaluate("eval", _PROBE, 0)
 
-    def _after_step(self, metrics: StepMetrics, request: StopRequest) -> bool:
-        config, row = self.trainer.config, metrics.row()
+    def _after_step(self, trainer: Trainer, metrics: StepMetrics, request: StopRequest) -> bool:
+        config, row = self.config, metrics.row()
         self.monitor.write("step", row)
         typer.echo(step_line(row, config.train.steps))
         if config.train.save_every and metrics.step % config.train.save_every == 0:
-            self._save()
+            self._save(trainer)
         every = config.evaluate.every
         reached = False
         if self.heldout and every and metrics.step % every == 0 and not request.asked:
@@ -118,14 +130,14 @@ class _Run:
             reached = pass_at_1 >= config.evaluate.stop_at_pass_1
         return reached or request.asked
 
-    def _save(self) -> None:
-        typer.echo(f"checkpoint: {save_checkpoint(self.trainer, self.out)}")
+    def _save(self, trainer: Trainer) -> None:
+        typer.echo(f"checkpoint: {save_checkpoint(trainer, self.out)}")
 
     def _evaluate(self, event: str, purpose: int, step: int) -> float:
-        config = self.trainer.config
+        config = self.config
         report = evaluate(
-            self.trainer.engine,
-            self.trainer.reward,
+            self.engine,
+            self.reward,
             self.heldout,
             config.evaluate,
             config.rollout.max_new_tokens,
@@ -139,7 +151,7 @@ class _Run:
         rows = read_rows(self.out / FILE_NAME)
         points = [(row["step"], row["pass@1"]) for row in rows if row["event"] == "eval"]
         picture = self.out / "curve.png"
-        config = self.trainer.config
+        config = self.config
         shuffled = ", rewards shuffled" if config.reward.shuffle else ""
         plot_run(rows, picture, f"{config.algorithm.preset}, seed {config.seed}{shuffled}")
         typer.echo("\n" + terminal_curve(points, "held-out pass@1"))
@@ -161,17 +173,3 @@ def _starting_point(out: Path, *, resume: bool, overwrite: bool) -> Path | None:
         )
     delete_checkpoints(out)
     return None
-
-
-def _optimizer(config: Config, model: torch.nn.Module) -> Optimizer:
-    settings = config.train
-    decays = settings.schedule == "linear"
-    return Optimizer(
-        model,
-        learning_rate=settings.learning_rate,
-        warmup_steps=settings.warmup_steps,
-        decay_steps=settings.steps * settings.minibatches if decays else None,
-        betas=(settings.beta1, settings.beta2),
-        weight_decay=settings.weight_decay,
-        max_grad_norm=settings.max_grad_norm,
-    )

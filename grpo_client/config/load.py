@@ -12,7 +12,8 @@ from typing import Any, get_args, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
-from grpo_client.config.schema import PRESETS, Config
+from grpo_client.config.algorithm import PRESETS
+from grpo_client.config.schema import Config
 from grpo_client.errors import ConfigError
 
 
@@ -39,6 +40,7 @@ def load_config(path: Path | None, overrides: Sequence[str] = ()) -> Config:
     except ValidationError as error:
         raise ConfigError(_told(error)) from None
     _refuse_contradictions(config)
+    _refuse_algorithm(config)
     return config
 
 
@@ -90,10 +92,13 @@ def _refuse_unknown(tree: Mapping[str, Any], table: type[Any], prefix: str) -> N
 
 
 def _fill_preset(tree: dict[str, Any]) -> None:
-    table = tree.setdefault("algorithm", {})
-    if isinstance(table, dict):
-        preset = PRESETS.get(str(table.get("preset", "grpo")), {})
-        tree["algorithm"] = {**preset, **table}
+    algorithm = tree.get("algorithm", {})
+    if not isinstance(algorithm, dict):
+        return  # validation will say so
+    for name, settings in PRESETS.get(str(algorithm.get("preset", "grpo")), {}).items():
+        table = tree.setdefault(name, {})
+        if isinstance(table, dict):
+            tree[name] = {**settings, **table}
 
 
 def _told(error: ValidationError) -> str:
@@ -116,11 +121,39 @@ def _refuse_contradictions(config: Config) -> None:
         raise ConfigError("model.new.hidden_size must be a multiple of model.new.heads")
     if config.warm_start.max_steps and not data.recipe:
         raise ConfigError("warm_start needs the demonstrations of a data.recipe")
+    if "{prompt}" not in data.template:
+        raise ConfigError("data.template must hold {prompt}", remedy="say where the prompt goes")
     if 1 not in config.evaluate.k or max(config.evaluate.k) > config.evaluate.samples:
         raise ConfigError(
             f"evaluate.k = {list(config.evaluate.k)} with evaluate.samples = "
             f"{config.evaluate.samples}",
             remedy="k must include 1 and be at most samples",
+        )
+
+
+def _refuse_algorithm(config: Config) -> None:
+    algorithm, train = config.algorithm, config.train
+    exact = algorithm.normalize == "sequence" and train.minibatches > 1
+    if algorithm.ratio == "sequence" and not exact:
+        raise ConfigError(
+            "a sequence ratio needs algorithm.normalize = 'sequence' and train.minibatches of at "
+            "least 2: with one update a batch every ratio is 1, and GSPO is GRPO",
+            remedy="set train.minibatches=4",
+        )
+    if config.rollout.group_size < 2 and algorithm.advantage != "gae":
+        raise ConfigError(
+            "rollout.group_size = 1 has nothing to compare with",
+            remedy="set it to 2 or more, or take algorithm.preset=ppo",
+        )
+    if algorithm.mismatch_low > algorithm.mismatch_high:
+        raise ConfigError("algorithm.mismatch_low is above algorithm.mismatch_high")
+    if algorithm.reference_every and not algorithm.kl_coef:
+        raise ConfigError("algorithm.reference_every without algorithm.kl_coef has no effect")
+    if config.rollout.ahead and algorithm.dynamic_sampling:
+        raise ConfigError(
+            "rollout.ahead and algorithm.dynamic_sampling exclude each other: how much is to be "
+            "sampled is known only after scoring",
+            remedy="set one of them to false",
         )
 
 

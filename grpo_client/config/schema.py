@@ -1,27 +1,12 @@
-"""The configuration tree. Every field has its meaning and unit here, and nowhere else.
-
-Presets are data: `[algorithm] preset = "grpo"` fills the table's other fields, and a field
-that the user writes beside it wins.
-"""
+"""The configuration tree. Every field has its meaning and unit here or in `algorithm.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Literal
 
-from pydantic import Field
-
-Count = Annotated[int, Field(ge=1)]
-Natural = Annotated[int, Field(ge=0)]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Share = Annotated[float, Field(ge=0, le=1)]
-
-PRESETS: Mapping[str, Mapping[str, Any]] = {
-    "grpo": {"advantage": "population", "normalize": "sequence", "clip_low": 0.2, "clip_high": 0.2},
-    "dr_grpo": {"advantage": "mean", "normalize": "constant", "clip_low": 0.2, "clip_high": 0.2},
-}
+from grpo_client.config.algorithm import AlgorithmConfig, CriticConfig
+from grpo_client.config.bounds import Count, Decay, Natural, NonNegative, Positive, Share
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +21,39 @@ class NewModelConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class LoraConfig:
+    """Low-rank adapters (Hu et al. 2021, arXiv 2106.09685). Takes the `lora` extra.
+
+    Attributes:
+        rank, alpha: the update of a layer is alpha/rank · B A.
+        targets: names of the linear layers that get one, or "all-linear".
+    """
+
+    rank: Count = 16
+    alpha: Positive = 32.0
+    targets: tuple[str, ...] | Literal["all-linear"] = "all-linear"
+
+
+@dataclass(frozen=True, slots=True)
 class ModelConfig:
     """The policy.
 
     Attributes:
         path: a Hugging Face model folder or hub name.
         new: instead of `path`, a new model with the recipe's tokenizer.
+        lora: train adapters of this shape instead of the model's own weights.
         dtype: of weights and optimiser state; "float32" keeps small updates.
+        autocast: dtype of matrix products in sampling and training; "off" is `dtype`.
+        checkpointing: recompute activations on the way back, which saves memory for time.
         device: "auto" is CUDA where there is one.
     """
 
     path: str = ""
     new: NewModelConfig | None = None
+    lora: LoraConfig | None = None
     dtype: Literal["float32", "bfloat16"] = "float32"
+    autocast: Literal["off", "bfloat16"] = "off"
+    checkpointing: bool = False
     device: str = "auto"
 
 
@@ -59,11 +64,13 @@ class DataConfig:
     Attributes:
         train, heldout: JSONL files of rows {"prompt", "checker", "params", "id"?, "tags"?}.
         recipe: instead of files, a bundled task by name (it brings demonstrations too).
+        template: what the model is shown of a plain prompt: `{prompt}` is replaced by it.
     """
 
     train: str = ""
     heldout: str = ""
     recipe: str = ""
+    template: str = "{prompt}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +101,20 @@ class RolloutConfig:
 
     Attributes:
         prompts_per_step: P, groups a training step.
-        group_size: G, completions of each prompt.
+        group_size: G, completions of each prompt; 1 only where a critic is the baseline.
         max_new_tokens: a completion is cut off here.
         temperature: divides the logits, in sampling and in training alike.
         max_rows: sequences generated at once; bounds the memory of the KV cache.
+        ahead: sample a step's batch by the weights before the last update, while that
+            update's batch is being scored: hides the verifier's time, one step stale.
     """
 
     prompts_per_step: Count = 64
-    group_size: Annotated[int, Field(ge=2)] = 8
+    group_size: Count = 8
     max_new_tokens: Count = 512
     temperature: Positive = 1.0
     max_rows: Count = 512
+    ahead: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +128,7 @@ class RewardConfig:
             verdict has no such component, its whole score counts.
         max_unscored_share: the run stops if more of a batch comes back without a score.
         deadline_s: patience for one verdict, its time in the queue included.
+        groups_in_flight: groups that are scored at once, each from when its last member ends.
         shuffle: control arm: rewards are permuted over the batch, so that nothing can be
             learnt from them.
     """
@@ -127,28 +138,8 @@ class RewardConfig:
     accuracy: str = "accuracy"
     max_unscored_share: Share = 0.2
     deadline_s: Positive = 120.0
+    groups_in_flight: Count = 32
     shuffle: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class AlgorithmConfig:
-    """How rewards become gradients.
-
-    Attributes:
-        preset: `grpo` (DeepSeekMath) or `dr_grpo` (no std, constant normaliser).
-        advantage: reward minus the group's mean, divided by the group's standard deviation of
-            the `population` (÷G) or the `sample` (÷(G-1)); `mean` divides by nothing.
-        normalize: the loss is a sum over tokens divided by: each `sequence`'s own length and
-            the number of sequences; the number of all `token`s; or the `constant`
-            sequences times max_new_tokens.
-        clip_low, clip_high: the ratio is clipped to [1 - clip_low, 1 + clip_high].
-    """
-
-    preset: Literal["grpo", "dr_grpo"] = "grpo"
-    advantage: Literal["population", "sample", "mean"] = "population"
-    normalize: Literal["sequence", "token", "constant"] = "sequence"
-    clip_low: Annotated[float, Field(gt=0, lt=1)] = 0.2
-    clip_high: Positive = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +163,8 @@ class TrainConfig:
     learning_rate: Positive = 1e-6
     warmup_steps: Natural = 5
     schedule: Literal["constant", "linear"] = "constant"
-    beta1: Annotated[float, Field(ge=0, lt=1)] = 0.9
-    beta2: Annotated[float, Field(ge=0, lt=1)] = 0.95
+    beta1: Decay = 0.9
+    beta2: Decay = 0.95
     weight_decay: NonNegative = 0.0
     max_grad_norm: Positive = 1.0
     save_every: Natural = 0
@@ -219,5 +210,6 @@ class Config:
     rollout: RolloutConfig = field(default_factory=RolloutConfig)
     reward: RewardConfig = field(default_factory=RewardConfig)
     algorithm: AlgorithmConfig = field(default_factory=AlgorithmConfig)
+    critic: CriticConfig = field(default_factory=CriticConfig)
     train: TrainConfig = field(default_factory=TrainConfig)
     evaluate: EvaluateConfig = field(default_factory=EvaluateConfig)

@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
 from grpo_client.config import Config, NewModelConfig
 from grpo_client.errors import ModelError
+from grpo_client.model.logprobs import Sequences, token_logprobs
+from grpo_client.model.lora import ADAPTER_FILE, add_lora
+from grpo_client.model.passes import precision, recomputed
 from grpo_client.recipes import find_recipe
 from grpo_client.types import Prompt, Text
 
@@ -23,11 +27,17 @@ class Policy:
         model: any Hugging Face causal LM.
         tokenizer: its tokenizer.
         eos_ids: every id that ends a completion.
+        autocast: dtype of matrix products, "off" for that of the weights.
+        checkpointing: whether layers recompute on the way back.
+        template: what the model is shown of a plain prompt, `{prompt}` in it.
     """
 
     model: Any
     tokenizer: Any
     eos_ids: tuple[int, ...]
+    autocast: str = "off"
+    checkpointing: bool = False
+    template: str = "{prompt}"
 
     @property
     def pad_id(self) -> int:
@@ -41,7 +51,15 @@ class Policy:
         Raises:
             ModelError: messages, but the tokenizer has no chat template.
         """
-        return tuple(_encode(self.tokenizer, prompt.text))
+        text = prompt.text
+        if isinstance(text, str):
+            text = self.template.replace("{prompt}", text)
+        return tuple(_encode(self.tokenizer, text))
+
+    def logprobs(self, sequences: Sequences, temperature: float) -> tuple[Tensor, Tensor]:
+        """logprobs_NT and entropy_NT of completions; see `token_logprobs`."""
+        with precision(self.model, self.autocast), recomputed(self.model, self.checkpointing):
+            return token_logprobs(self.model, sequences, temperature)
 
     def decode(self, token_ids: tuple[int, ...]) -> str:
         """The text of a completion, without the end-of-sequence token.
@@ -62,24 +80,39 @@ def load_policy(config: Config, folder: Path | None = None) -> Policy:
 
     Args:
         config: model, device, seed.
-        folder: weights and tokenizer to take instead of `config.model`'s (a checkpoint).
+        folder: weights to take instead of `config.model`'s (a checkpoint), or adapters to
+            put into it.
 
     Raises:
         ModelError: it can't be loaded, or it is not fit to be trained: nothing ends its
             completions, or its logits are not simply its output head's.
     """
-    if folder is None and config.model.new is not None:
+    settings = config.model
+    adapters = folder if folder and (folder / ADAPTER_FILE).exists() else None
+    whole = None if adapters else folder
+    if whole is None and settings.new is not None:
         tokenizer = find_recipe(config.data.recipe).tokenizer()
-        model = _new_llama(config.model.new, tokenizer, config.seed)
+        model = _new_llama(settings.new, tokenizer, config.seed)
     else:
-        model, tokenizer = _pretrained(str(folder or config.model.path))
-    device = config.model.device
+        model, tokenizer = _pretrained(str(whole or settings.path))
+    device = settings.device
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
-    model.to(device=device, dtype=getattr(torch, config.model.dtype))
+    model.to(device=device, dtype=getattr(torch, settings.dtype))
     model.eval()  # no dropout: log-probs at training must be those at sampling
     _require_plain_head(model)
-    return Policy(model, tokenizer, _eos_ids(model, tokenizer))
+    if settings.lora:
+        add_lora(model, settings.lora, adapters, config.seed)
+    if settings.checkpointing:
+        model.gradient_checkpointing_enable({"use_reentrant": False})
+    return Policy(
+        model,
+        tokenizer,
+        _eos_ids(model, tokenizer),
+        settings.autocast,
+        settings.checkpointing,
+        config.data.template,
+    )
 
 
 def _new_llama(sizes: NewModelConfig, tokenizer: Any, seed: int) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -22,11 +22,20 @@ class Sampling:
     temperature: float = 1.0
 
 
+OnGroup = Callable[[int, RolloutGroup], None]
+"""Takes a group, and its prompt's place in the call, as soon as its last member has ended."""
+
+
 class RolloutEngine(Protocol):
     """Samples from the policy as it is at the time of the call."""
 
     def generate(
-        self, prompts: Sequence[Prompt], group_size: int, sampling: Sampling, key: tuple[int, ...]
+        self,
+        prompts: Sequence[Prompt],
+        group_size: int,
+        sampling: Sampling,
+        key: tuple[int, ...],
+        on_group: OnGroup | None = None,
     ) -> list[RolloutGroup]:
         """`group_size` completions of each prompt, unscored, in the prompts' order.
 
@@ -36,4 +45,5 @@ class RolloutEngine(Protocol):
             sampling: lengths and temperature.
             key: seed; with a sample's place it fixes that sample's randomness, whatever else
                 is generated beside it.
+            on_group: called once for every group, in the order in which they end.
         """

@@ -7,8 +7,7 @@ its own, so it doesn't depend on its neighbours, their number, or when they end.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,8 @@ from torch import Tensor
 from transformers import DynamicCache
 
 from grpo_client.model.load import Policy
-from grpo_client.rollout.base import Sampling
+from grpo_client.model.passes import precision
+from grpo_client.rollout.base import OnGroup, Sampling
 from grpo_client.types import Prompt, Rollout, RolloutGroup
 
 # Dropping rows copies the whole cache, so it waits until a quarter of them have ended.
@@ -38,11 +38,16 @@ class TorchRollout:
 
     @torch.inference_mode()
     def generate(
-        self, prompts: Sequence[Prompt], group_size: int, sampling: Sampling, key: tuple[int, ...]
+        self,
+        prompts: Sequence[Prompt],
+        group_size: int,
+        sampling: Sampling,
+        key: tuple[int, ...],
+        on_group: OnGroup | None = None,
     ) -> list[RolloutGroup]:
         """See `RolloutEngine.generate`."""
         size = max(1, self._max_rows // group_size)
-        groups: list[RolloutGroup] = []
+        groups: dict[int, RolloutGroup] = {}
         for start in range(0, len(prompts), size):
             chunk = prompts[start : start + size]
             uniforms = [
@@ -50,86 +55,93 @@ class TorchRollout:
                 for p in range(start, start + len(chunk))
                 for g in range(group_size)
             ]
-            groups += self._groups(chunk, group_size, sampling, np.stack(uniforms))
-        return groups
+            batch = _Batch(self._policy, chunk, group_size, sampling)
+            with precision(self._policy.model, self._policy.autocast):
+                for place, group in batch.sample(np.stack(uniforms)):
+                    groups[start + place] = group
+                    if on_group:
+                        on_group(start + place, group)
+        return [groups[place] for place in range(len(prompts))]
 
-    def _groups(
-        self, prompts: Sequence[Prompt], group_size: int, sampling: Sampling, uniforms_NT: Any
-    ) -> list[RolloutGroup]:
-        policy = self._policy
-        prompt_ids = [policy.encode(prompt) for prompt in prompts]
-        decoder = _Decoder(policy, prompt_ids, group_size)
+
+class _Batch:
+    """Prompts whose groups are sampled at once.
+
+    The rows of a group lie together: row p·G + g is the g-th completion of prompt p.
+    """
+
+    def __init__(
+        self, policy: Policy, prompts: Sequence[Prompt], group_size: int, sampling: Sampling
+    ) -> None:
+        self._policy, self._prompts, self._size = policy, prompts, group_size
+        self._sampling = sampling
+        self._prompt_ids = [policy.encode(prompt) for prompt in prompts]
+        shape = (len(prompts) * group_size, sampling.max_new_tokens)
+        device = policy.model.device
+        self._tokens_NT = torch.zeros(shape, dtype=torch.long, device=device)
+        self._logprobs_NT = torch.zeros(shape, device=device)
+        self._lengths_N = torch.zeros(shape[0], dtype=torch.long, device=device)
+        self._stopped_N = torch.zeros(shape[0], dtype=torch.bool, device=device)
+        self._going = dict.fromkeys(range(len(prompts)), group_size)
+
+    def sample(self, uniforms_NT: Any) -> Iterator[tuple[int, RolloutGroup]]:
+        """Grows all completions to their ends; yields each group as its last member ends."""
+        decoder = _Decoder(self._policy, self._prompt_ids, self._size)
         noise_NT = torch.from_numpy(uniforms_NT).to(decoder.device)
-        sampled = _sample(decoder, noise_NT, sampling, policy)
-        rollouts = sampled.rollouts(policy)
-        return [
-            RolloutGroup(prompt, ids, tuple(rollouts[p * group_size : (p + 1) * group_size]))
-            for p, (prompt, ids) in enumerate(zip(prompts, prompt_ids, strict=True))
-        ]
+        rows, steps = noise_NT.shape
+        eos = torch.tensor(self._policy.eos_ids, device=decoder.device)
+        active = torch.arange(rows, device=decoder.device)  # rows of the cache, by output row
+        going = torch.ones_like(active, dtype=torch.bool)
+        for step in range(steps):
+            noise_N = noise_NT[active, step]
+            tokens, logprobs = _pick(decoder.logits_NV, noise_N, self._sampling.temperature)
+            self._record(step, active[going], tokens[going], logprobs[going])
+            ended = torch.isin(tokens, eos) & going
+            going &= ~ended
+            yield from self._stop(active[ended])
+            left = int(going.sum())
+            if left == 0 or step == steps - 1:
+                break
+            if left <= _COMPACT_BELOW * len(going):
+                kept = going.nonzero()[:, 0]
+                decoder.keep(kept)
+                active, tokens, going = active[kept], tokens[kept], going[kept]
+            decoder.advance(tokens)
+        for place in list(self._going):
+            yield place, self._group(place)
 
+    def _record(self, step: int, rows: Tensor, tokens: Tensor, logprobs: Tensor) -> None:
+        self._tokens_NT[rows, step] = tokens
+        self._logprobs_NT[rows, step] = logprobs
+        self._lengths_N[rows] += 1
 
-@dataclass(slots=True)
-class _Sampled:
-    """What has been sampled so far, one row a sequence."""
+    def _stop(self, rows: Tensor) -> Iterator[tuple[int, RolloutGroup]]:
+        self._stopped_N[rows] = True
+        for place in (rows // self._size).tolist():
+            self._going[place] -= 1
+            if self._going[place] == 0:
+                del self._going[place]
+                yield place, self._group(place)
 
-    tokens_NT: Tensor
-    logprobs_NT: Tensor
-    lengths_N: Tensor
-    stopped_N: Tensor
-
-    @classmethod
-    def empty(cls, shape: tuple[int, int], device: torch.device) -> _Sampled:
-        rows = shape[0]
-        return cls(
-            torch.zeros(shape, dtype=torch.long, device=device),
-            torch.zeros(shape, device=device),
-            torch.zeros(rows, dtype=torch.long, device=device),
-            torch.zeros(rows, dtype=torch.bool, device=device),
-        )
-
-    def rollouts(self, policy: Policy) -> list[Rollout]:
-        rows = zip(
-            self.tokens_NT.tolist(),
-            self.logprobs_NT.tolist(),
-            self.lengths_N.tolist(),
-            self.stopped_N.tolist(),
+    def _group(self, place: int) -> RolloutGroup:
+        rows = slice(place * self._size, (place + 1) * self._size)
+        members = zip(
+            self._tokens_NT[rows].tolist(),
+            self._logprobs_NT[rows].tolist(),
+            self._lengths_N[rows].tolist(),
+            self._stopped_N[rows].tolist(),
             strict=True,
         )
-        return [
+        rollouts = tuple(
             Rollout(
                 token_ids=(ids := tuple(tokens[:length])),
                 logprobs=tuple(logprobs[:length]),
                 finish_reason="stop" if stopped else "length",
-                text=policy.decode(ids),
+                text=self._policy.decode(ids),
             )
-            for tokens, logprobs, length, stopped in rows
-        ]
-
-
-def _sample(decoder: _Decoder, noise_NT: Tensor, sampling: Sampling, policy: Policy) -> _Sampled:
-    rows, steps = noise_NT.shape
-    out = _Sampled.empty((rows, steps), noise_NT.device)
-    eos = torch.tensor(policy.eos_ids, device=noise_NT.device)
-    active = torch.arange(rows, device=noise_NT.device)  # rows of the cache, by output row
-    going = torch.ones_like(active, dtype=torch.bool)
-    for step in range(steps):
-        tokens, logprobs = _pick(decoder.logits_NV, noise_NT[active, step], sampling.temperature)
-        rows_now = active[going]
-        out.tokens_NT[rows_now, step] = tokens[going]
-        out.logprobs_NT[rows_now, step] = logprobs[going]
-        out.lengths_N[rows_now] += 1
-        ended = torch.isin(tokens, eos) & going
-        out.stopped_N[active[ended]] = True
-        going &= ~ended
-        left = int(going.sum())
-        if left == 0 or step == steps - 1:
-            break
-        if left <= _COMPACT_BELOW * len(going):
-            kept = going.nonzero()[:, 0]
-            decoder.keep(kept)
-            active, tokens, going = active[kept], tokens[kept], going[kept]
-        decoder.advance(tokens)
-    return out
+            for tokens, logprobs, length, stopped in members
+        )
+        return RolloutGroup(self._prompts[place], self._prompt_ids[place], rollouts)
 
 
 def _pick(logits_NV: Tensor, noise_N: Tensor, temperature: float) -> tuple[Tensor, Tensor]:

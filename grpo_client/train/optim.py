@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from grpo_client.config import TrainConfig
 from grpo_client.errors import NotFinite
 
 
@@ -83,3 +84,17 @@ class Optimizer:
             state: dict[str, Any] = self.adamw.state[parameters[name]]
             state[key] = value
         self.steps = steps
+
+
+def adamw_of(model: torch.nn.Module, config: TrainConfig, learning_rate: float) -> Optimizer:
+    """The optimiser of a run, at a rate of its own."""
+    decays = config.schedule == "linear"
+    return Optimizer(
+        model,
+        learning_rate=learning_rate,
+        warmup_steps=config.warmup_steps,
+        decay_steps=config.steps * config.minibatches if decays else None,
+        betas=(config.beta1, config.beta2),
+        weight_decay=config.weight_decay,
+        max_grad_norm=config.max_grad_norm,
+    )

@@ -9,7 +9,7 @@ import torch
 
 from grpo_client.config import WarmStartConfig
 from grpo_client.model.load import Policy
-from grpo_client.model.logprobs import Sequences, token_logprobs
+from grpo_client.model.logprobs import Sequences
 from grpo_client.train.optim import Optimizer
 
 _PURPOSE = 10
@@ -46,7 +46,7 @@ def warm_start(
         )
         prompts, completions = zip(*(rows[i] for i in picked), strict=True)
         sequences = Sequences.of(prompts, completions, policy.pad_id, policy.model.device)
-        logprobs, _ = token_logprobs(policy.model, sequences, 1.0)
+        logprobs, _ = policy.logprobs(sequences, 1.0)
         loss = -logprobs.sum() / sequences.mask_NT.sum()
         torch.autograd.backward(loss)
         optimizer.step()

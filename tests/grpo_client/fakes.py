@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Iterable, Sequence
 
 from verifier_server.client import Fault, Item, Outcome, Verdict
@@ -15,12 +16,14 @@ class FakeVerifier:
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
+        self._lock = threading.Lock()  # groups are scored by several threads
         self.items: list[Item] = []
 
     def score(self, items: Iterable[Item]) -> list[Verdict]:
         batch = list(items)
-        self.items += batch
-        return [verdict(item.checker, self._judge(item)) for item in batch]
+        with self._lock:
+            self.items += batch
+            return [verdict(item.checker, self._judge(item)) for item in batch]
 
 
 def verdict(checker: str, score: float | None, **fields: object) -> Verdict:

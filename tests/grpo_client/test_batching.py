@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 import pytest
 import torch
@@ -9,7 +10,15 @@ from grpo_client.algorithms.loss import policy_loss
 from grpo_client.config import AlgorithmConfig
 from grpo_client.model.load import Policy
 from grpo_client.model.logprobs import token_logprobs
-from grpo_client.train.batching import Sample, build_samples, micro_batches, minibatches
+from grpo_client.train.batching import (
+    MicroBatch,
+    Sample,
+    deal,
+    lay_out,
+    length_sorted,
+    trainable,
+    weighted,
+)
 from grpo_client.types import RolloutGroup
 from tests.grpo_client.conftest import group
 
@@ -18,6 +27,17 @@ GROUPS = [
     group([1, 1, 0, 0], [7, 1, 2, 3], prompt_ids=(1, 5)),
     group([0, 0, 0, 0], [2, 2, 2, 2]),
 ]
+
+
+def build_samples(
+    groups: Sequence[RolloutGroup], algorithm: AlgorithmConfig, max_new_tokens: int
+) -> list[Sample]:
+    members = [sample for group in groups for sample in trainable(group, algorithm, 0)]
+    return weighted(members, algorithm, max_new_tokens)
+
+
+def micro_batches(samples: Sequence[Sample], max_tokens: int, pad_id: int) -> list[MicroBatch]:
+    return [lay_out(batch, pad_id) for batch in length_sorted(samples, max_tokens)]
 
 
 def gradients(policy: Policy, samples: list[Sample], max_tokens: int) -> list[torch.Tensor]:
@@ -29,7 +49,7 @@ def gradients(policy: Policy, samples: list[Sample], max_tokens: int) -> list[to
             logprobs,
             logprobs.detach() - 0.1,
             batch.sequences.mask_NT,
-            batch.advantages_N,
+            batch.advantages_NT,
             batch.weights_N,
             0.2,
             0.2,
@@ -52,10 +72,10 @@ def test_gradients_do_not_depend_on_micro_batches_or_order(policy: Policy, norma
 
 def test_micro_batches_keep_their_budget_and_every_sample() -> None:
     samples = build_samples(GROUPS, AlgorithmConfig(), 12)
-    batches = list(micro_batches(samples, 16, 0))
+    batches = micro_batches(samples, 16, 0)
     assert len(batches) > 1
     assert all(batch.sequences.input_ids_NS.numel() <= 16 for batch in batches)
-    assert sum(len(batch.advantages_N) for batch in batches) == len(samples)
+    assert sum(len(batch.weights_N) for batch in batches) == len(samples)
 
 
 def test_unscored_and_equal_samples_carry_no_gradient_at_all() -> None:
@@ -80,9 +100,9 @@ def test_an_unscored_sample_changes_nothing_against_its_absence() -> None:
     assert build_samples([holed], algorithm, 12) == build_samples([absent], algorithm, 12)
 
 
-def test_minibatches_deal_whole_groups_once() -> None:
+def test_dealing_keeps_whole_groups_once() -> None:
     groups = [group([1, 0]) for _ in range(7)]
-    parts = minibatches(groups, 3, (0,))
+    parts = deal(groups, 3, (0,))
     assert sorted(map(len, parts)) == [2, 2, 3]
     assert {id(g) for part in parts for g in part} == {id(g) for g in groups}
 

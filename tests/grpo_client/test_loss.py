@@ -64,7 +64,7 @@ def production(
         padded(new),
         padded(old),
         mask,
-        torch.tensor(advantages, dtype=torch.float64),
+        torch.tensor(advantages, dtype=torch.float64)[:, None],
         torch.tensor(weights, dtype=torch.float64),
         low,
         high,
@@ -117,19 +117,26 @@ def test_the_clip_stops_the_gradient_only_on_the_side_that_has_gone_far_enough(
     new = torch.tensor([[math.log(ratio)]], requires_grad=True)
     one = torch.ones(1)
     result = policy_loss(
-        new, torch.zeros(1, 1), torch.ones(1, 1, dtype=torch.bool), one * advantage, one, 0.2, 0.2
+        new,
+        torch.zeros(1, 1),
+        torch.ones(1, 1, dtype=torch.bool),
+        one[:, None] * advantage,
+        one,
+        0.2,
+        0.2,
     )
     result.loss.backward()
     assert new.grad is not None
     assert bool(new.grad.abs() > 0) == gradient_flows
-    assert int(result.clipped) == (not gradient_flows)
+    assert int(result.clipped_high) == (not gradient_flows and advantage > 0)
+    assert int(result.clipped_low) == (not gradient_flows and advantage < 0)
 
 
 def test_on_policy_the_gradient_is_the_advantage_times_the_weight() -> None:
     new = torch.tensor([[-1.0, -2.0], [-3.0, 0.0]], requires_grad=True)
     mask = torch.tensor([[True, True], [True, False]])
     weights = torch.tensor(sequence_weights([2, 1], "sequence", MAX_TOKENS))
-    advantages = torch.tensor([1.5, -0.5])
+    advantages = torch.tensor([[1.5], [-0.5]])
     policy_loss(new, new.detach(), mask, advantages, weights, 0.2, 0.2).loss.backward()
     # d loss / d logprob = -A_i / (N |o_i|)
     assert new.grad is not None
@@ -139,7 +146,9 @@ def test_on_policy_the_gradient_is_the_advantage_times_the_weight() -> None:
 def test_an_enormous_ratio_stays_finite() -> None:
     one = torch.ones(1)
     mask = torch.ones(1, 1, dtype=torch.bool)
-    result = policy_loss(torch.zeros(1, 1), torch.full((1, 1), -1e4), mask, -one, one, 0.2, 0.2)
+    result = policy_loss(
+        torch.zeros(1, 1), torch.full((1, 1), -1e4), mask, -one[:, None], one, 0.2, 0.2
+    )
     assert math.isfinite(float(result.loss))
 
 

@@ -16,7 +16,6 @@ from grpo_client.reward import VerifierReward
 from grpo_client.rollout.torch import TorchRollout
 from grpo_client.train.checkpoint import newest_checkpoint, restore, save_checkpoint
 from grpo_client.train.loop import Trainer
-from grpo_client.train.optim import Optimizer
 from tests.grpo_client.conftest import MakeConfig, prompt
 from tests.grpo_client.fakes import FakeVerifier, Judge
 from verifier_server.client import Item
@@ -36,20 +35,13 @@ def make_trainer(make_config: MakeConfig) -> MakeTrainer:
             "rollout.max_new_tokens=2",
             "rollout.prompts_per_step=8",
             "train.learning_rate=5e-3",
+            "train.warmup_steps=2",
             "reward.max_unscored_share=1",
             *overrides,
         )
         policy = load_policy(config, folder)
-        optimizer = Optimizer(
-            policy.model,
-            learning_rate=config.train.learning_rate,
-            warmup_steps=2,
-            betas=(0.9, 0.95),
-            weight_decay=0.0,
-            max_grad_norm=1.0,
-        )
         reward = VerifierReward(FakeVerifier(judge), config.reward)
-        return Trainer(config, policy, TorchRollout(policy, 512), reward, optimizer, PROMPTS)
+        return Trainer(config, policy, TorchRollout(policy, 512), reward, PROMPTS)
 
     return make
 
@@ -119,7 +111,7 @@ def test_a_gradient_that_is_not_finite_stops_the_run_before_the_update(
     trainer = make_trainer()
     trainer.run_step()
     before = weights(trainer)
-    trainer.optimizer.named[-1][1].register_hook(lambda gradient: gradient * float("nan"))
+    trainer.learner.optimizer.named[-1][1].register_hook(lambda gradient: gradient * float("nan"))
     with pytest.raises(NotFinite, match="optimiser step 2"):
         trainer.run_step()
     assert same(before, weights(trainer))
@@ -133,9 +125,12 @@ def test_steps_go_through_the_data_in_its_order(make_trainer: MakeTrainer) -> No
         asked.append(str(item.prompt))
         return says_seven(item)
 
-    trainer.reward = VerifierReward(FakeVerifier(judge), trainer.config.reward)
+    trainer.collector.reward = VerifierReward(FakeVerifier(judge), trainer.config.reward)
     accuracies(trainer, 3)
-    assert asked[::8] == [p.text for p in draw(PROMPTS, 0, 0, 24)]
+    drawn = [str(p.text) for p in draw(PROMPTS, 0, 0, 24)]
+    for step in range(3):  # within a step, groups are asked about as they end
+        seen = asked[64 * step : 64 * (step + 1) : 8]
+        assert sorted(seen) == sorted(drawn[8 * step : 8 * (step + 1)])
 
 
 def test_a_run_is_a_function_of_its_configuration(make_trainer: MakeTrainer) -> None:
