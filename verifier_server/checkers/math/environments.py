@@ -12,6 +12,8 @@ _MATRICES = {
     "matrix": "", "pmatrix": "", "bmatrix": "", "Bmatrix": "", "smallmatrix": "", "array": "",
     "vmatrix": "det", "Vmatrix": "norm",
 }  # fmt: skip
+_ALIGNED = frozenset({"aligned", "align", "align*", "alignedat", "split", "gathered", "gather"})
+_RELATIONS = frozenset({"=", "~=", "<", ">", "<=", ">=", "!="})
 _CONDITION_WORDS = frozenset({"if", "for", "when", "where"})
 _OTHERWISE = frozenset({"otherwise", "else"})
 
@@ -48,6 +50,8 @@ def parse_environment(tokens: list[Token], value: Callable[[list[Token]], Value]
     if name == "array":
         body = _without_columns(body)
     rows = [row for row in _cells(body) if row != [[]]]
+    if name in _ALIGNED:
+        return _statements([[t for cell in row for t in cell] for row in rows], value)
     if name == "cases" and all(len(row) == 1 for row in rows):
         return Several(Form.BOTH, tuple(value(_without_comma(row[0])) for row in rows))
     if name == "cases":
@@ -57,6 +61,18 @@ def parse_environment(tokens: list[Token], value: Callable[[list[Token]], Value]
     if len({len(row) for row in rows}) != 1:
         raise Malformed("has a matrix with rows of different lengths")
     return Matrix(tuple(tuple(value(cell) for cell in row) for row in rows), _MATRICES[name])
+
+
+def _statements(lines: list[list[Token]], value: Callable[[list[Token]], Value]) -> Value:
+    """What lines state together; one that starts with a relation goes on with the line before."""
+    statements: list[list[Token]] = []
+    for line in lines:
+        if statements and line and line[0].kind is Kind.SIGN and line[0].text in _RELATIONS:
+            statements[-1] += line
+        else:
+            statements.append(line)
+    values = tuple(value(_without_comma(statement)) for statement in statements)
+    return values[0] if len(values) == 1 else Several(Form.BOTH, values)
 
 
 def _without_columns(body: list[Token]) -> list[Token]:

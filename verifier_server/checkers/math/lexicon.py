@@ -55,7 +55,7 @@ INVISIBLE = frozenset(
     "limits nolimits mathstrut strut allowbreak nobreak rm bf it sf tt cal normalsize large Large "
     "small scriptscriptstyle hfill hfil noindent / boldmath ensuremath mathit mathbf mathsf "
     "boldsymbol bm pmb vec overrightarrow underline mathord mathop mathrel mathbin boxed fbox "
-    "displaylines unboldmath tiny centering bold".split()
+    "displaylines unboldmath tiny centering bold checkmark".split()
 )
 
 TEXT_COMMANDS = frozenset(
@@ -83,7 +83,8 @@ UNICODE_SIGNS = {
     "＄": "\\$", "\u00a0": " ", "\u2009": "\\,", "\u202f": "\\,", "\u2002": " ", "\u2003": " ",
     "\u2004": " ", "\u2005": " ", "\u2006": " ", "\u2007": " ", "\u2008": " ", "\u200a": " ",
     "\u3000": " ", "\u200b": "", "\u200c": "", "\u200d": "", "\u2060": "", "\ufeff": "",
-    "\u00ad": "", "ℓ": "\\ell ", "𝑒": "e", "𝑖": "i", "ⅈ": "i", "ⅇ": "e", "℃": "\\degree C",
+    "\u00ad": "", "✓": "", "✔": "", "✅": "",
+    "ℓ": "\\ell ", "𝑒": "e", "𝑖": "i", "ⅈ": "i", "ⅇ": "e", "℃": "\\degree C",
     "℉": "\\degree F",
     "½": "\\frac{1}{2}", "⅓": "\\frac{1}{3}", "⅔": "\\frac{2}{3}", "¼": "\\frac{1}{4}",
     "¾": "\\frac{3}{4}", "⅕": "\\frac{1}{5}", "⅖": "\\frac{2}{5}", "⅗": "\\frac{3}{5}",

@@ -179,8 +179,9 @@ def money(tokens: list[Token], read: Callable[[list[Token]], Value]) -> Value | 
     inner = read(rest)
     unit = units.currency(tokens[at].text)
     assert unit is not None, "each sign of money has its unit"
-    if isinstance(inner, Quantity) and inner.unit == unit:
-        return inner
+    if isinstance(inner, Quantity):
+        same = inner.unit == unit
+        return inner if same else Quantity(inner.expr, units.times(unit, inner.unit))
     if not isinstance(inner, Scalar):
         raise Unsupported("has money that is no number")
     return Quantity(inner.expr, unit)

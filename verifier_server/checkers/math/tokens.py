@@ -60,6 +60,7 @@ _PREFIXES = {"x": "16", "b": "2", "o": "8"}  # of numerals like 0x1F
 _EXPONENT = re.compile(r"[eE][+-]?\d+(?![\d.])")
 _BARE_DOLLAR = re.compile(r"(?<!\\)\$")
 _SEPARATOR = re.compile(r"\{,\}|\\[,!;: ]|,\\! ?|[, ~]")
+_RELATION = re.compile(r" ?(?:[=<>]|\\(?:le|ge|lt|gt|ne|approx)(?![a-df-pr-z]))")
 _BLANKS = (" ", "~", "\\ ", "\\;", "\\:")
 _RAISED_O = re.compile(r"\^(?:o(?![A-Za-z])|\{o\}|\{\\(?:text|mathrm)\{o\}\})")  # for a degree sign
 _TYPED_UNION = re.compile(r"(?<=[)\]}])[ ]?U[ ]?(?=[(\[{\\])")
@@ -263,10 +264,14 @@ class _Tokenizer:
         elif sign == '"' and self.tokens and self.text.count('"') == 1:
             self._emit(Kind.SIGN, "'")  # the '' of inches
             self._emit(Kind.SIGN, "'")
-        elif sign in ("", '"', "`"):
+        elif sign in ("", '"', "`") or (sign == "&" and self._aligns()):
             self.spaced = True
         else:
             self._emit(Kind.SIGN, sign)
+
+    def _aligns(self) -> bool:
+        """Whether the `&` just read, outside environments, lines up a relation."""
+        return not self.environments and bool(_RELATION.match(self.text, self.at))
 
     def _bracket(self, raw: str) -> None:
         if raw in _OPENERS:

@@ -134,6 +134,12 @@ def currency(sign: str) -> Unit | None:
     return Unit(name, ((name, Fraction(1)),)) if name else None
 
 
+def times(unit: Unit, other: Unit) -> Unit:
+    """The unit of `$18 per day`."""
+    dimension = tuple(sorted((*unit.dimension, *other.dimension)))
+    return Unit(f"{unit.name} {other.name}", dimension, unit.scale * other.scale)
+
+
 def of_primes(count: int) -> Unit:
     """The unit of `5'` (feet) and of `5''` (inches)."""
     return _from_pint("foot" if count == 1 else "inch")
