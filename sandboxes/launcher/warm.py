@@ -9,9 +9,11 @@ Sources: `Modules/main.c`, `Python/pythonrun.c`, `Lib/runpy.py`.
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import gc
 import importlib
+import io
 import os
 import runpy
 import signal
@@ -34,6 +36,7 @@ _USER_PACKAGES = ".local/"
 _STATE_INTEGERS, _SHALLOW = 24, 50
 # Which say what is so already.
 _IDLE_FLAGS = ("-B",)
+_C_LONG = 1 << 63
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,13 @@ class Command:
             return cls("", rest[0], tuple(rest[1:]))
         return None
 
+    @property
+    def folder(self) -> str:
+        """Where modules are looked for first."""
+        if self.kind == "-c":
+            return ""
+        return os.getcwd() if self.kind == "-m" else os.path.dirname(os.path.realpath(self.what))
+
 
 class Program:
     """A Python program that this process is to become. `run` it as the last thing of all.
@@ -78,31 +88,36 @@ class Program:
         self._module = command.what
         self._code = code
         self._names = names
-        self._our_modules = frozenset(sys.modules) - {"__main__"}
+        self._our_handlers = atexit._ncallbacks()
 
     def run(self) -> None:
         """Runs it; ends like it. Below it, there is but this frame and its caller's."""
-        status = 0
+        code, names, status = self._code, self._names, 0
+        self._code, self._names = None, {}
         try:
-            if self._code is not None:
-                exec(self._code, self._names)  # noqa: S102
+            if code is not None:
+                exec(code, names)  # noqa: S102
             else:
                 runpy._run_module_as_main(self._module)  # type: ignore[attr-defined]
         except SystemExit as error:
-            status = _status(error)
+            asked = _status(error)
+            if asked is None:
+                gc.unfreeze()
+                raise  # the interpreter says what it is asked to say
+            status = asked
         except KeyboardInterrupt as error:
             _report(error)
             sys.excepthook = lambda *_: None
+            gc.unfreeze()
             raise  # the interpreter ends itself by SIGINT
         except BaseException as error:  # noqa: BLE001
             _report(error)
             status = 1
-        if sys.gettrace() is None:
-            end(status, self._our_modules, self._drop)
+        del code, names  # nothing of the program's is held by us now
+        if sys.gettrace() is None and sys.getprofile() is None:
+            end(status, self._our_handlers)
+        gc.unfreeze()
         raise SystemExit(status)
-
-    def _drop(self) -> None:
-        self._code, self._names = None, {}
 
 
 class WarmInterpreter:
@@ -134,13 +149,14 @@ class WarmInterpreter:
         if _at_start(env) != self._variables or any(f.startswith(_USER_PACKAGES) for f in files):
             return None
         command = Command.parse(argv)
-        if command is None:
+        if command is None or _hides_ours(command.folder):
             return None
         gc.freeze()  # all that is here by now is ours
         main = ModuleType("__main__")
         names = vars(main)
         names.update(__annotations__={}, __builtins__=sys.modules["builtins"])
         code = None
+        warned, sys.stderr = sys.stderr, io.StringIO()
         try:
             if command.kind == "-c":
                 code = compile(command.what, "<string>", "exec", dont_inherit=True)
@@ -148,10 +164,21 @@ class WarmInterpreter:
             elif command.kind == "":
                 code = _compile_file(command.what, names)
         except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-            return None  # a fresh one knows how to say so
+            return None  # a fresh one knows how to say so, and will warn, too
+        finally:
+            warned, sys.stderr = sys.stderr, warned
+        sys.stderr.write(warned.getvalue())
         _dress(command, argv, env)
         sys.modules["__main__"] = main
         return Program(command, code, names)
+
+
+def _hides_ours(folder: str) -> bool:
+    """Whether a module that we have imported would be another one's if it were imported now."""
+    ours = {name.partition(".")[0] for name in sys.modules} - {"__main__"}
+    return os.path.isdir(folder or ".") and any(
+        name.partition(".")[0] in ours for name in os.listdir(folder or ".")
+    )
 
 
 def _compile_file(path: str, names: dict[str, Any]) -> CodeType:
@@ -167,9 +194,7 @@ def _compile_file(path: str, names: dict[str, Any]) -> CodeType:
 
 def _dress(command: Command, argv: Sequence[str], env: Mapping[str, str]) -> None:
     """Takes on what an interpreter has of its command line and environment, and takes off ours."""
-    first = {"-c": "", "-m": os.getcwd()}.get(command.kind)
-    first = os.path.dirname(os.path.realpath(command.what)) if first is None else first
-    sys.path[:] = [first, *(path for path in sys.path if path != LAUNCHER)]
+    sys.path[:] = [command.folder, *(path for path in sys.path if path != LAUNCHER)]
     sys.path_importer_cache.pop(LAUNCHER, None)
     sys.argv[:] = [command.kind or command.what, *command.arguments]
     sys.orig_argv[:] = argv
@@ -211,8 +236,12 @@ def _report(error: BaseException) -> None:
     trace = error.__traceback__.tb_next if error.__traceback__ else None  # without our frame
     error.__traceback__ = trace
     sys.last_type, sys.last_value, sys.last_traceback = type(error), error, trace
+    hook = getattr(sys, "excepthook", None)
+    if hook is None:
+        _say("sys.excepthook is missing")
+        hook = sys.__excepthook__
     try:
-        sys.excepthook(type(error), error, trace)
+        hook(type(error), error, trace)
     except SystemExit:
         raise
     except BaseException as failure:  # noqa: BLE001
@@ -222,16 +251,27 @@ def _report(error: BaseException) -> None:
             ("Error in sys.excepthook:", failure),
             ("\nOriginal exception was:", error),
         ):
-            print(title, file=sys.stderr)  # noqa: T201
+            _say(title)
             sys.__excepthook__(type(shown), shown, shown.__traceback__)
 
 
-def _status(error: SystemExit) -> int:
-    """The exit status that was asked for."""
-    if error.code is None or isinstance(error.code, int):
-        return error.code or 0
-    print(error.code, file=sys.stderr)  # noqa: T201
-    return 1
+def _say(text: str) -> None:
+    """Like the interpreter, without its error stream if the program took that away."""
+    if sys.stderr is None:
+        os.write(2, f"{text}\n".encode())
+    else:
+        print(text, file=sys.stderr)  # noqa: T201
+
+
+def _status(error: SystemExit) -> int | None:
+    """The status that was asked for, if it was by a number that fits into a C long, or none."""
+    code = error.code if type(error) is SystemExit else ""
+    if code is None:
+        return 0
+    if issubclass(type(code), int):
+        number = int.__int__(code)  # type: ignore[arg-type]
+        return number if -_C_LONG <= number < _C_LONG else None
+    return None
 
 
 def _at_start(env: Mapping[str, str]) -> dict[str, str]:
