@@ -86,6 +86,25 @@ async def test_neighbours_of_a_hanging_item_are_judged_while_it_hangs(service: S
     assert order[-1] == 0
 
 
+async def test_many_hanging_items_leave_room_for_their_neighbours(service: Service) -> None:
+    hanging = [item("hang", broken=f"/nowhere/hang/{n}") for n in range(24)]
+    honest = [item("sleep 0", broken=f"/nowhere/{n}") for n in range(200)]
+    stream = await service.scoring.stream([*hanging, *honest])
+    order = [v.index async for verdicts in stream for v in verdicts]
+    judged_before = order[: max(order.index(n) for n in range(24, 224))]
+    assert sum(n < 24 for n in judged_before) < 12
+    assert sorted(order) == list(range(224))
+
+
+async def test_a_check_that_takes_long_has_its_time(service: Service) -> None:
+    """It begins again among the slow, with all of its budget."""
+    busy = judge(service, "busy 0.3")
+    assert (await busy).score == 1
+    queues = service.dispatcher.stats()
+    assert queues["cpu"].killed == 1
+    assert queues["cpu, slow"].killed == 0
+
+
 async def test_the_death_of_the_zygote_costs_no_verdict(service: Service) -> None:
     zygote = service.dispatcher._nursery._process  # type: ignore[attr-defined]
     running = asyncio.gather(

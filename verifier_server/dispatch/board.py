@@ -15,7 +15,10 @@ from dataclasses import dataclass
 from typing import Self
 
 _NUMBER, _SECONDS = struct.Struct("<Q"), struct.Struct("<d")
-_TASK_AT, _STARTED_AT, _BUDGET_AT, _CPU_AT, _SKIP_AT, _SIZE = 0, 8, 16, 24, 32, 40
+_TASK_AT, _STARTED_AT, _BUDGET_AT, _CPU_AT, _SKIP_AT, _PID_AT, _SIZE = 0, 8, 16, 24, 32, 40, 48
+
+# Of another process, as the kernel numbers clocks: clock_getcpuclockid(3).
+_PROCESS_CLOCK = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ class Board:
         _SECONDS.pack_into(self._page, _STARTED_AT, time.monotonic())
         _SECONDS.pack_into(self._page, _BUDGET_AT, budget_s)
         _SECONDS.pack_into(self._page, _CPU_AT, time.process_time())
+        _NUMBER.pack_into(self._page, _PID_AT, os.getpid())
         _NUMBER.pack_into(self._page, _TASK_AT, task)
         return True
 
@@ -80,6 +84,15 @@ class Board:
             _SECONDS.unpack_from(self._page, _BUDGET_AT)[0],
             _SECONDS.unpack_from(self._page, _CPU_AT)[0],
         )
+
+    def busy_s(self) -> float:
+        """Supervisor: processor time that the running task has taken; 0 if its worker is gone."""
+        pid = _NUMBER.unpack_from(self._page, _PID_AT)[0]
+        try:
+            clock_s = time.clock_gettime(~pid << 3 | _PROCESS_CLOCK)
+        except OSError:
+            return 0.0
+        return clock_s - float(_SECONDS.unpack_from(self._page, _CPU_AT)[0])
 
     def close(self) -> None:
         """Frees the page and its descriptor. Idempotent."""

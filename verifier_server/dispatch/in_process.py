@@ -1,6 +1,7 @@
 """The dispatcher that needs nothing installed: worker processes of this very service.
 
-One lane a resource, so that a queue of slow code items never holds up math.
+One lane a resource, so that a queue of slow code items never holds up math, and one more for
+pure checks that turn out to take long.
 """
 
 from __future__ import annotations
@@ -20,9 +21,8 @@ from verifier_server.settings import Settings
 from verifier_server.telemetry.metrics import QueueStats
 
 # Pure checks take microseconds: a worker holds several, so that it need not wait for the
-# next one. Sandboxed ones take milliseconds: handing one over costs nothing beside it.
+# next one. Others take milliseconds: handing one over costs nothing beside it.
 _CPU_WINDOW = 16
-_SANDBOX_WINDOW = 1
 
 
 class InProcessDispatcher:
@@ -33,6 +33,7 @@ class InProcessDispatcher:
         self._registry = registry
         self._nursery = Nursery(settings.sandbox_address, settings.log_level)
         self._lanes: dict[Resource, Lane] = {}
+        self._all: dict[str, Lane] = {}
         self._canaries: dict[str, Task] = {}
 
     @property
@@ -43,40 +44,32 @@ class InProcessDispatcher:
     async def start(self) -> None:
         """Returns when tasks can be judged. Raises ConfigError if they never can."""
         await self._nursery.start()
-        settings = self._settings
-        configs = (
-            LaneConfig(
-                "cpu",
-                workers=settings.cpu_workers,
-                window=_CPU_WINDOW,
-                queue_items=settings.queue_items,
-                memory_bytes=settings.worker_memory_bytes,
-                worker_items=settings.worker_items,
-            ),
-            LaneConfig(
-                "sandbox",
-                workers=settings.sandbox_workers,
-                window=_SANDBOX_WINDOW,
-                queue_items=settings.queue_items,
-                memory_bytes=None,  # the programs in the sandbox would inherit the cap
-                worker_items=settings.worker_items,
-            ),
-            LaneConfig(
-                "lean",
-                workers=settings.lean_workers,
-                window=_SANDBOX_WINDOW,
-                queue_items=settings.queue_items,
-                memory_bytes=None,
-                worker_items=settings.worker_items,
-            ),
+        slow = Lane(self._config("cpu", max(1, self._settings.cpu_workers // 2)), self._nursery)
+        lanes = (
+            Lane(self._config("cpu", self._settings.cpu_workers, _CPU_WINDOW), self._nursery, slow),
+            Lane(self._config("sandbox", self._settings.sandbox_workers), self._nursery),
+            Lane(self._config("lean", self._settings.lean_workers), self._nursery),
         )
-        self._lanes = {config.resource: Lane(config, self._nursery) for config in configs}
-        for lane in self._lanes.values():
+        self._lanes = {lane.config.resource: lane for lane in lanes}
+        self._all = {lane.config.resource: lane for lane in lanes} | {"cpu, slow": slow}
+        for lane in self._all.values():
             await lane.start()
+
+    def _config(self, resource: Resource, workers: int, window: int = 1) -> LaneConfig:
+        settings = self._settings
+        return LaneConfig(
+            resource,
+            workers=workers,
+            window=window,
+            queue_items=settings.queue_items,
+            # Programs in a sandbox would inherit the cap.
+            memory_bytes=settings.worker_memory_bytes if resource == "cpu" else None,
+            worker_items=settings.worker_items,
+        )
 
     async def stop(self) -> None:
         """Ends the workers; tasks that were not judged come out as cancelled."""
-        for lane in self._lanes.values():
+        for lane in self._all.values():
             await lane.stop()
         await self._nursery.stop()
 
@@ -100,11 +93,11 @@ class InProcessDispatcher:
 
     def stats(self) -> Mapping[str, QueueStats]:
         """By queue."""
-        return {resource: lane.stats() for resource, lane in self._lanes.items()}
+        return {resource: lane.stats() for resource, lane in self._all.items()}
 
     def is_ready(self) -> bool:
         """Whether tasks submitted now would be judged."""
-        return self._nursery.is_alive and all(lane.is_ready for lane in self._lanes.values())
+        return self._nursery.is_alive and all(lane.is_ready for lane in self._all.values())
 
     def _canary(self, name: str) -> Task:
         if name not in self._canaries:

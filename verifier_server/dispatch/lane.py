@@ -41,10 +41,17 @@ class LaneConfig:
 
 
 class Lane:
-    """A queue, taken from by as many slots as the lane has workers."""
+    """A queue, taken from by as many slots as the lane has workers.
 
-    def __init__(self, config: LaneConfig, nursery: Nursery) -> None:
+    Args:
+        config: how it runs.
+        nursery: where workers come from.
+        slow: the lane to which tasks go that take long; None if all may take their time here.
+    """
+
+    def __init__(self, config: LaneConfig, nursery: Nursery, slow: Lane | None = None) -> None:
         self.config = config
+        self.slow = slow
         self._pending: deque[Job] = deque()
         self._unfinished: set[Job] = set()
         self._arrived = asyncio.Event()
@@ -78,14 +85,21 @@ class Lane:
         A queue below its bound takes a whole batch, however large: else a batch larger than
         the bound could never be judged.
         """
-        if count and len(self._pending) >= self.config.queue_items:
+        waiting = len(self._pending) + (len(self.slow._pending) if self.slow else 0)
+        if count and waiting >= self.config.queue_items:
             raise Overloaded(
-                f"{len(self._pending)} items wait in queue {self.config.resource!r}",
-                retry_after_s=1.0,
+                f"{waiting} items wait in queue {self.config.resource!r}", retry_after_s=1.0
             )
 
     def submit(self, job: Job) -> None:
         """Queues a job."""
+        if math.isfinite(job.patience_s):
+            timer = asyncio.get_running_loop().call_later(job.patience_s, self._expire, job)
+            job.future.add_done_callback(lambda _: timer.cancel())
+        self.take_over(job)
+
+    def take_over(self, job: Job) -> None:
+        """Queues a job that another lane had before."""
         if self._is_stopped:
             job.cancel()
             return
@@ -93,9 +107,6 @@ class Lane:
         job.future.add_done_callback(lambda _: self._unfinished.discard(job))
         job.waits = True
         self._pending.append(job)
-        if math.isfinite(job.patience_s):
-            timer = asyncio.get_running_loop().call_later(job.patience_s, self._expire, job)
-            job.future.add_done_callback(lambda _: timer.cancel())
         self._arrived.set()
 
     def give_back(self, jobs: list[Job]) -> None:

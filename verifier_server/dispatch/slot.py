@@ -33,6 +33,9 @@ log = logging.getLogger(__name__)
 _STALL_S = 0.02
 # Beyond a check's own budget, for a machine that is busy with other work.
 _GRACE_S = 1.0
+# Processor time after which a task goes to the lane for slow ones, where there is one; how
+# often that is looked at; and time by the clock, for a task that sleeps.
+_QUICK_CPU_S, _LOOK_S, _QUICK_S = 0.1, 0.05, 1.0
 # A worker that takes up none of its tasks for so long is lost.
 _DEAF_S = 10.0
 # A pure check that took less than this part of its time on a processor did not compute.
@@ -188,7 +191,8 @@ class Slot:
         job = self.held.get(reading.task)
         if job is None:
             return _POLL_S
-        return max(_STALL_S, min(reading.end_s + _GRACE_S, job.due_s) - time.monotonic())
+        left_s = min(reading.end_s + _GRACE_S, job.due_s) - time.monotonic()
+        return max(_STALL_S, min(left_s, _LOOK_S) if self._lane.slow else left_s)
 
     async def _see_to_stall(self) -> None:
         """No answer for a while: frees the neighbours, then ends the job if its time is up."""
@@ -209,6 +213,15 @@ class Slot:
         elif now_s >= job.due_s:
             why = f"no verdict within the item's deadline of {job.patience_s:g} s"
             await self._end(job, reading, why)
+        elif self._lane.slow and self._is_slow(reading, now_s):
+            # From its start again, so that nothing slow stands before what is quick.
+            self._take_out(reading.task)
+            await self._replace()
+            self._lane.slow.take_over(job)
+
+    def _is_slow(self, reading: Reading, now_s: float) -> bool:
+        is_asleep = now_s - reading.started_s > _QUICK_S
+        return is_asleep or self._worker.board.busy_s() > _QUICK_CPU_S
 
     async def _end(self, job: Job, reading: Reading, why: str) -> None:
         """Kills the worker that runs `job`, which is judged by what an inquest finds."""

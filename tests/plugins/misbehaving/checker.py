@@ -67,9 +67,10 @@ class MisbehavingChecker(Checker[MisbehavingParams]):
 
 def misbehave(how: str) -> None:
     verb, _, argument = how.partition(" ")
+    started_s = time.process_time()
     match verb:
-        case "hang":
-            while True:
+        case "hang" | "busy":
+            while time.process_time() - started_s < float(argument or "inf"):
                 pass
         case "sleep":
             time.sleep(float(argument))
