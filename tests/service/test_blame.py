@@ -132,9 +132,11 @@ async def test_a_deadline_that_passes_in_the_queue_is_no_zero(service: Service) 
 
 
 async def test_a_completion_that_uses_up_the_deadline_scores_zero(service: Service) -> None:
-    slow = Item(checker="misbehaving", completion="hang", deadline_s=2)
+    params = {"budget_s": 60}
+    slow = Item(checker="misbehaving", completion="hang", params=params, deadline_s=3)
     [verdict] = await service.scoring.score([slow])
     assert (verdict.score, verdict.outcome) == (0, Outcome.TIME_LIMIT)
+    assert "deadline" in verdict.explanation
 
 
 async def test_the_same_item_twice_is_judged_once(service: Service) -> None:

@@ -166,3 +166,12 @@ async def test_programs_do_not_inherit_signals_that_the_server_ignores() -> None
     [verdict] = await service.scoring.score([item])
     await service.dispatcher.stop()
     assert verdict.score == 1, verdict.cases
+
+
+async def test_what_began_again_was_not_waiting_while_it_ran() -> None:
+    task = Task("misbehaving", "hang", {})
+    job = Job(task, task, asyncio.get_running_loop().create_future(), patience_s=10)
+    assert job.had_its_time(job.submitted_s + 0.9)
+    assert not job.had_its_time(job.submitted_s + 1.9)
+    job.spent_s = 1.0
+    assert job.had_its_time(job.submitted_s + 1.9)

@@ -24,6 +24,7 @@ class Job:
         canary: a task that the same checker must accept.
         patience_s: how long the caller waits in all.
         crashes: workers that died over it.
+        spent_s: how long it ran before it had to begin again.
         waits: whether it is in the queue, in no worker's hands.
     """
 
@@ -32,6 +33,7 @@ class Job:
     future: asyncio.Future[Judged]
     patience_s: float = math.inf
     crashes: int = 0
+    spent_s: float = 0.0
     waits: bool = False
     submitted_s: float = field(default_factory=time.monotonic)
 
@@ -57,7 +59,8 @@ class Job:
 
     def had_its_time(self, started_s: float) -> bool:
         """Whether the run that the caller's deadline ended was given nearly all of it."""
-        return started_s - self.submitted_s <= _FAIR_WAIT * self.patience_s
+        waited_s = started_s - self.submitted_s - self.spent_s
+        return waited_s <= _FAIR_WAIT * self.patience_s
 
     def give_up(self) -> None:
         """Answers that the caller's deadline passed before the check could have ended."""

@@ -216,6 +216,7 @@ class Slot:
         elif self._lane.slow and self._is_slow(reading, now_s):
             # From its start again, so that nothing slow stands before what is quick.
             self._take_out(reading.task)
+            job.spent_s += now_s - reading.started_s
             await self._replace()
             self._lane.slow.take_over(job)
 

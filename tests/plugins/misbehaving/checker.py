@@ -30,6 +30,7 @@ class MisbehavingParams(Params):
 
     prepare: str = "behave"
     queue: Resource = "cpu"
+    budget_s: float = 0.5
     broken: str | None = None
 
 
@@ -48,6 +49,9 @@ class MisbehavingChecker(Checker[MisbehavingParams]):
     def resource_for(self, params: Mapping[str, Any]) -> Resource:
         resource: Resource = params.get("queue", "cpu")
         return resource
+
+    def time_budget_s(self, params: MisbehavingParams) -> float:
+        return params.budget_s
 
     def prepare(self, params: MisbehavingParams) -> None:
         misbehave(params.prepare)
