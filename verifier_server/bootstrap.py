@@ -13,7 +13,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from sandboxes.base import SandboxUnavailable
-from sandboxes.registry import open_provider
+from sandboxes.registry import open_provider, settle
 from verifier_server.api.http.app import create_app
 from verifier_server.cache.base import JudgementCache, NoCache
 from verifier_server.cache.memory import MemoryCache
@@ -47,6 +47,8 @@ class Service:
 
 def build_service(settings: Settings) -> Service:
     """A service without a transport. Raises ConfigError if its parts can't be had."""
+    # Once for all workers, which would each find out for itself.
+    settings = settings.model_copy(update={"sandbox": settle(settings.sandbox)})
     registry = get_registry()
     dispatcher = InProcessDispatcher(settings, registry)
     metrics = Metrics(dispatcher.stats)

@@ -33,12 +33,14 @@ class Settings(BaseSettings):
     insecure: bool = Field(
         False, description="bind a non-loopback address without keys: anyone may use the service"
     )
-    sandbox: Literal["auto", "container", "nested", "namespaces", "bubblewrap", "unsafe"] = Field(
-        "auto",
-        description="sandbox provider: `auto` takes the strongest that works here with no "
-        "engine; `container`: a Docker container for each program; `nested`: namespaces for each "
-        "in long-lived ones; `namespaces`, `bubblewrap`: namespaces on the host itself; `unsafe` "
-        "runs hostile code on the bare host",
+    sandbox: Literal["auto", "container", "nested", "oci", "namespaces", "bubblewrap", "unsafe"] = (
+        Field(
+            "auto",
+            description="sandbox provider: `auto` takes the strongest that works here with no "
+            "engine; `container`: a Docker container for each program; `nested`: namespaces for each "
+            "in long-lived ones; `oci`: a container for each, with no engine; `namespaces`, "
+            "`bubblewrap`: namespaces on the host itself; `unsafe` runs hostile code on the bare host",
+        )
     )
     sandbox_runtime: Literal["runc", "crun", "runsc"] = Field(
         "runc",

@@ -126,7 +126,7 @@ def test_groups_of_a_killed_owner_are_swept_by_the_next() -> None:
     mine = parent.make(memory_bytes=1 << 26, pids=9)
     parent.sweep()
     assert not left()
-    assert mine.peak_memory_bytes() is not None  # of one that lives, nothing is taken
+    assert all(folder.is_dir() for folder in mine.folders.values())  # of one that lives, nothing
     mine.close()
 
 
@@ -145,6 +145,7 @@ def test_runs_leave_no_descriptor_process_thread_group_or_file(
     def census() -> dict[str, object]:
         groups = CgroupParent.find()
         own = f".{os.getpid()}."
+        mounts = Path("/proc/self/mounts").read_text().splitlines()
         return {
             "descriptors": sorted(os.listdir("/proc/self/fd")),
             "threads": threading.active_count(),
@@ -155,7 +156,8 @@ def test_runs_leave_no_descriptor_process_thread_group_or_file(
                 for g in f.iterdir()
                 if own in g.name
             ],
-            "mounts": Path("/proc/self/mounts").read_text(),
+            # Those of others come and go meanwhile.
+            "mounts": [line for line in mounts if "newroot" in line or "/box" in line],
         }
 
     provider.probe()

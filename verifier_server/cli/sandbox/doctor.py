@@ -14,7 +14,7 @@ from verifier_server.cli.sandbox.options import AsJson, Level, open_level
 from verifier_server.cli.terminal import stdout
 
 if TYPE_CHECKING:
-    from sandboxes.base import Probe
+    from sandboxes.base import Finding, Probe
     from sandboxes.images.contents import Stamp
 
 
@@ -34,18 +34,21 @@ def doctor(level: Level = None, as_json: AsJson = False) -> None:
 
     Exits with 1 if that one can't run or does not hold.
     """
+    from sandboxes.registry import what_auto_takes
     from verifier_server.cli.host import probe_sandbox
 
+    auto = what_auto_takes()
     probes = {address: probe_sandbox(address) for address in _levels()}
     images = list(_images())
     if not as_json:
-        _print(probes, images)
+        _print(auto, probes, images)
     with open_level(level) as provider:
         results = list(attacked(provider))
     ok = all(result.ok for result in results)
     if as_json:
         report = {
             "ok": ok,
+            "auto": [asdict(finding) for finding in auto],
             "levels": {address: asdict(probe) for address, probe in probes.items()},
             "images": [asdict(image) for image in images],
             "in_force": provider.name,
@@ -73,16 +76,23 @@ def _levels() -> Iterator[str]:
             yield from (f"{name}?runtime={runtime}" for runtime in others)
 
 
-def _print(probes: Mapping[str, Probe], images: Sequence[Image]) -> None:
+def _print(auto: Sequence[Finding], probes: Mapping[str, Probe], images: Sequence[Image]) -> None:
     from rich.table import Table
     from rich.text import Text
 
     table = Table("", "level", "what", box=None)
     table.add_column("found", overflow="fold")
-    for address, probe in probes.items():
-        mark = Text("ok", "green") if probe.available else Text("--", "yellow")
-        table.add_row(mark, address, "", probe.isolation if probe.available else "not here")
-        for f in probe.findings:
+    taken = next((f.what for f in auto if f.ok), None)
+    told = {
+        "auto": (taken is not None, f"takes {taken}" if taken else "finds nothing", auto),
+        **{
+            address: (p.available, p.isolation if p.available else "not here", p.findings)
+            for address, p in probes.items()
+        },
+    }
+    for level, (ok, summary, findings) in told.items():
+        table.add_row(Text("ok", "green") if ok else Text("--", "yellow"), level, "", summary)
+        for f in findings:
             mark = Text("ok", "green") if f.ok else Text("--", "yellow")
             found = f"{f.detail}\n-> {f.remedy}" if f.remedy and not f.ok else f.detail
             table.add_row(mark, "", Text(f.what), Text(found))
