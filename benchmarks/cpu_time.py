@@ -23,10 +23,13 @@ class CpuTime:
 
     def __init__(self, own: Path, engine: list[Path]) -> None:
         self._groups = [own, *(own.parent / name for name in _BOXES)]
-        self._engine = engine
+        self._engine_s = dict.fromkeys(engine, 0.0)
 
     def seconds(self) -> float:
-        return sum(map(_group_s, self._groups)) + sum(map(_process_s, self._engine))
+        for process in self._engine_s:
+            with contextlib.suppress(OSError):  # it ended; what it used counts on
+                self._engine_s[process] = _process_s(process)
+        return sum(map(_group_s, self._groups)) + sum(self._engine_s.values())
 
 
 @contextlib.contextmanager
