@@ -76,6 +76,9 @@ BOMBS = {
     "plus-minus signs": r"\pm" * 900 + "5",
     "many plus-minus": "+".join([r"\pm 1"] * 300),
     "carets": "2" + "^2" * 2000,
+    "slashes": "1/" * 999 + "1",
+    "slashes between unknowns": "x/" * 999 + "y",
+    "divided products": "2x/" * 600 + "y",
     "bars": "|" * 2001 + "x",
     "functions": r"\sin" * 1500 + " x",
     "typed functions": "sin(" * 300 + "x" + ")" * 300,
@@ -187,6 +190,20 @@ def test_no_answer_crashes_the_checker(answer: str, gold: str) -> None:
 def test_no_text_crashes_the_checker(text: str, gold: str) -> None:
     for completion in (text, f"\\boxed{{{text}}}"):
         assert ask(completion, gold, extraction="lenient").score in (0, 1)
+
+
+_64_KIB = 65_536
+
+
+@given(st.lists(_MATH_ALPHABET, min_size=1, max_size=4).map("".join), st.integers(0), _GOLDS)
+@settings(max_examples=200, deadline=None)
+def test_little_work_is_done_for_any_64_kib(fragment: str, times: int, gold: str) -> None:
+    """A fragment over and over, boxed and bare: what makes a search or a parse quadratic."""
+    text = fragment * (1 + times % (_64_KIB // len(fragment.encode())))
+    for completion in (f"\\boxed{{{text}}}", f"The answer is {text}"):
+        judgements: list[Judgement] = []
+        assert calls(lambda: judgements.append(ask(completion, gold))) < MAX_CALLS  # noqa: B023
+        assert judgements[0].score in (0, 1)
 
 
 @given(st.lists(_MATH_ALPHABET, max_size=12).map("".join))

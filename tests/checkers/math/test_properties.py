@@ -194,3 +194,56 @@ _plain = st.one_of(
 def test_plain_numbers_are_read_as_the_grammar_reads_them(text: str) -> None:
     assert numerals.plain(text) is not None
     assert parse(text) == parse_tokens(tokenize(text))
+
+
+# -- laws over values of every form -----------------------------------------------------------
+
+_small = st.integers(-3, 3)
+_number = st.one_of(
+    _small.map(str),
+    st.builds(r"\frac{{{}}}{{{}}}".format, _small, st.integers(1, 3)),
+    st.builds(r"{}\sqrt{{{}}}".format, st.integers(1, 2), st.sampled_from([2, 3, 8, 12])),
+    st.sampled_from([r"\pi", r"\frac{\pi}{2}", "0.5", r"\sqrt{4}", "2^{-1}"]),
+)
+_pair = st.tuples(_small, _small).map(sorted)
+_ends = st.tuples(st.sampled_from("(["), _pair, st.sampled_from(")]"))
+_interval = _ends.map(lambda e: f"{e[0]}{e[1][0]},{e[1][1] + 1}{e[2]}")
+_form = st.one_of(
+    _number,
+    st.builds("({},{})".format, _number, _number),
+    st.builds(r"\{{{},{}\}}".format, _number, _number),
+    st.builds("{}, {}".format, _number, _number),
+    st.builds(r"\pm {}".format, st.integers(1, 3)),
+    _interval,
+    st.builds(r"{}\cup{}".format, _interval, _interval),
+    st.builds("{} < x".format, _small),
+    st.builds(r"{} \le x < {}".format, _small, st.integers(4, 6)),
+    st.builds("x^2+{}x+{}".format, st.integers(2, 3), st.integers(0, 2)),
+    st.builds("(x+{})(x+{})".format, st.integers(0, 2), st.integers(0, 2)),
+    st.builds("{}x+{}y={}".format, st.integers(1, 2), st.integers(1, 2), st.integers(0, 2)),
+    st.builds(
+        r"{} \text{{ {}}}".format, st.sampled_from([1, 10, 100]), st.sampled_from(["cm", "m", "kg"])
+    ),
+    st.builds("{}:{}".format, st.integers(1, 4), st.integers(1, 4)),
+    st.builds("{}_{}".format, st.integers(10, 12), st.integers(3, 4)),
+    st.builds("{}+{}i".format, _small, st.integers(1, 2)).map(lambda t: t.replace("+1i", "+i")),
+    st.builds(r"\begin{{pmatrix}}{}&{}\end{{pmatrix}}".format, _small, _small),
+    st.sampled_from(
+        [r"\emptyset", r"\text{yes}", r"\text{no}", r"\infty", r"-\infty", r"\mathbb{R}", "A",
+         r"90^\circ"]
+    ),
+)  # fmt: skip
+
+
+@given(_form)
+@_settings
+def test_every_value_equals_itself(text: str) -> None:
+    # Not as the same text, which is equal before it is read.
+    assert ask(rf"\boxed{{\displaystyle {text}\, }}", text).score == 1
+
+
+@given(_form, _form)
+@settings(max_examples=3000, deadline=None)
+def test_equality_does_not_depend_on_which_side_is_the_gold(one: str, two: str) -> None:
+    """But for rounding, tolerances and what a gold may leave undone, all of it not in here."""
+    assert ask(f"\\boxed{{{one}}}", two).score == ask(f"\\boxed{{{two}}}", one).score

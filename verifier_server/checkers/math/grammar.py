@@ -61,14 +61,17 @@ class Parser(Cursor):
     def product(self) -> Expr:
         """Factors, with or without a sign between them, and divisors."""
         factors = [self.signed()]
+        outer = self.depth
         while True:
             if self.take_sign("*"):
                 factors.append(self.signed())
             elif self.take_sign("/"):
+                self.deeper()  # 1/2/3 is a tree that leans to the left
                 factors[:] = [ex.Div(numerals.product(factors), self.signed())]
             elif self.starts_factor():
                 self._juxtapose(factors)
             else:
+                self.depth = outer
                 return numerals.product(factors)
 
     def _juxtapose(self, factors: list[Expr]) -> None:
