@@ -29,7 +29,6 @@ from grpo_client.train.checkpoint import (
     newest_checkpoint,
     restore,
     save_checkpoint,
-    save_policy,
 )
 from grpo_client.train.interrupt import StopRequest, stop_on_interrupt
 from grpo_client.train.loop import Trainer, train
@@ -113,7 +112,9 @@ class _Run:
                 lambda step: self._evaluate("warm_start", _WARM, step),
             )
         if not config.model.path:
-            save_policy(self.policy, self.out / BASE)
+            base = self.out / BASE
+            base.mkdir(exist_ok=True)
+            self.policy.save(base)
         if self.heldout:
             self._evaluate("eval", _PROBE, 0)
 

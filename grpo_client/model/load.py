@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
-from grpo_client.config import Config, NewModelConfig
+from grpo_client.config import Config, LoraConfig, NewModelConfig
 from grpo_client.errors import ModelError
 from grpo_client.model.logprobs import Sequences, token_logprobs
-from grpo_client.model.lora import ADAPTER_FILE, add_lora
+from grpo_client.model.lora import ADAPTER_CONFIG, add_lora, load_lora, save_lora
 from grpo_client.model.passes import precision, recomputed
 from grpo_client.recipes import find_recipe
 from grpo_client.types import Prompt, Text
@@ -30,6 +30,8 @@ class Policy:
         autocast: dtype of matrix products, "off" for that of the weights.
         checkpointing: whether layers recompute on the way back.
         template: what the model is shown of a plain prompt, `{prompt}` in it.
+        lora: shape of the adapters, if these are what is trained.
+        base: folder or hub name of the model below them.
     """
 
     model: Any
@@ -38,6 +40,8 @@ class Policy:
     autocast: str = "off"
     checkpointing: bool = False
     template: str = "{prompt}"
+    lora: LoraConfig | None = None
+    base: str = ""
 
     @property
     def pad_id(self) -> int:
@@ -55,6 +59,14 @@ class Policy:
         if isinstance(text, str):
             text = self.template.replace("{prompt}", text)
         return tuple(_encode(self.tokenizer, text))
+
+    def save(self, folder: Path) -> None:
+        """Writes weights (or the adapters alone) and tokenizer as Hugging Face tools read them."""
+        if self.lora:
+            save_lora(self.model, self.lora, self.base, folder)
+        else:
+            self.model.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
 
     def logprobs(self, sequences: Sequences, temperature: float) -> tuple[Tensor, Tensor]:
         """logprobs_NT and entropy_NT of completions; see `token_logprobs`."""
@@ -88,7 +100,7 @@ def load_policy(config: Config, folder: Path | None = None) -> Policy:
             completions, or its logits are not simply its output head's.
     """
     settings = config.model
-    adapters = folder if folder and (folder / ADAPTER_FILE).exists() else None
+    adapters = folder if folder and (folder / ADAPTER_CONFIG).exists() else None
     whole = None if adapters else folder
     if whole is None and settings.new is not None:
         tokenizer = find_recipe(config.data.recipe).tokenizer()
@@ -102,9 +114,13 @@ def load_policy(config: Config, folder: Path | None = None) -> Policy:
     model.eval()  # no dropout: log-probs at training must be those at sampling
     _require_plain_head(model)
     if settings.lora:
-        add_lora(model, settings.lora, adapters, config.seed)
-    if settings.checkpointing:
-        model.gradient_checkpointing_enable({"use_reentrant": False})
+        add_lora(model, settings.lora, config.seed)
+        if adapters:
+            load_lora(model, adapters)
+    elif adapters:
+        raise ModelError(
+            f"{adapters} holds adapters alone", remedy="set [model.lora] as they have it"
+        )
     return Policy(
         model,
         tokenizer,
@@ -112,6 +128,8 @@ def load_policy(config: Config, folder: Path | None = None) -> Policy:
         settings.autocast,
         settings.checkpointing,
         config.data.template,
+        settings.lora,
+        settings.path,
     )
 
 

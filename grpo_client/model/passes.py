@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import torch
+from torch.utils.checkpoint import checkpoint
 from transformers.modeling_layers import GradientCheckpointingLayer
 
 
@@ -28,14 +30,15 @@ def precision(model: Any, autocast: str) -> Iterator[None]:
 def recomputed(module: torch.nn.Module, wanted: bool) -> Iterator[None]:
     """If wanted, layers keep their inputs alone and compute the rest anew on the way back.
 
-    The layers must think that they train, which must not reach their children: those would
-    drop activations at random.
+    The layers must believe that they train, or they don't recompute; their children must not,
+    or they drop activations at random.
     """
-    layers = [m for m in module.modules() if isinstance(m, GradientCheckpointingLayer)]
+    layers: list[Any] = [m for m in module.modules() if isinstance(m, GradientCheckpointingLayer)]
     for layer in layers if wanted else ():
-        layer.training = True
+        layer._gradient_checkpointing_func = partial(checkpoint, use_reentrant=False)
+        layer.gradient_checkpointing = layer.training = True
     try:
         yield
     finally:
         for layer in layers:
-            layer.training = False
+            layer.gradient_checkpointing = layer.training = False

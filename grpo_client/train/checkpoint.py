@@ -27,7 +27,6 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from grpo_client.errors import TrainerError
-from grpo_client.model.load import Policy
 from grpo_client.train.learner import Learner
 from grpo_client.train.loop import Trainer
 from grpo_client.types import Prompt
@@ -51,7 +50,7 @@ def save_checkpoint(trainer: Trainer, out: Path) -> Path:
     partial = folder.with_name(f".{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
-    save_policy(trainer.policy, partial)
+    trainer.policy.save(partial)
     for name, tensors in _tensors(trainer.learner).items():
         save_file(tensors, partial / f"{name}.safetensors")
     state = {
@@ -67,12 +66,6 @@ def save_checkpoint(trainer: Trainer, out: Path) -> Path:
     partial.rename(folder)
     _sync(out)
     return folder
-
-
-def save_policy(policy: Policy, folder: Path) -> None:
-    """Writes weights (with LoRA, the adapters alone) and tokenizer as Hugging Face does."""
-    policy.model.save_pretrained(folder)
-    policy.tokenizer.save_pretrained(folder)
 
 
 def newest_checkpoint(out: Path) -> Path | None:

@@ -202,6 +202,6 @@ class Learner:
                 tokens,
             )
             torch.autograd.backward(loss)
-            total += float(loss)
+            total += float(loss.detach())
         metrics.value_losses.append(total)
         self.critic_optimizer.step()

@@ -89,6 +89,18 @@ def test_a_sample_depends_on_its_place_alone(policy: Policy) -> None:
         assert [r.token_ids for r in few.rollouts] == [r.token_ids for r in many.rollouts[:4]]
 
 
+def test_every_group_is_handed_over_once_and_as_soon_as_it_has_ended(policy: Policy) -> None:
+    handed: list[tuple[int, RolloutGroup]] = []
+    engine = TorchRollout(policy, 8)  # two groups at a time
+    groups = engine.generate(
+        UNEVEN, 4, Sampling(40), (0, 5), lambda place, group: handed.append((place, group))
+    )
+    assert sorted(place for place, _ in handed) == [0, 1, 2]
+    assert all(groups[place] is group for place, group in handed)
+    longest = [max(len(r.token_ids) for r in group.rollouts) for _, group in handed[:2]]
+    assert longest == sorted(longest)
+
+
 def test_samples_of_a_group_differ(policy: Policy) -> None:
     for group in generate(policy):
         assert len({r.token_ids for r in group.rollouts}) > 4

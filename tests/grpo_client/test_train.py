@@ -1,8 +1,7 @@
-"""Whole steps on a task that is learnt in seconds: answer with the token "7", at once."""
+"""Whole training steps, and runs of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import fmean
 
@@ -11,67 +10,46 @@ import torch
 
 from grpo_client.data import draw
 from grpo_client.errors import NotFinite
-from grpo_client.model.load import load_policy
 from grpo_client.reward import VerifierReward
-from grpo_client.rollout.torch import TorchRollout
-from grpo_client.train.checkpoint import newest_checkpoint, restore, save_checkpoint
-from grpo_client.train.loop import Trainer
-from tests.grpo_client.conftest import MakeConfig, prompt
-from tests.grpo_client.fakes import FakeVerifier, Judge
+from grpo_client.train.checkpoint import newest_checkpoint, save_checkpoint
+from tests.grpo_client.fakes import FakeVerifier
+from tests.grpo_client.tiny import (
+    PROMPTS,
+    accuracies,
+    make_trainer,
+    same,
+    says_seven,
+    weights,
+)
 from verifier_server.client import Item
-
-MakeTrainer = Callable[..., Trainer]
-PROMPTS = [prompt(f"{a}+{b}=", 10 * a + b) for a in range(10) for b in range(10)]
-
-
-def says_seven(item: Item) -> float:
-    return float(item.completion_text.startswith("7"))
-
-
-@pytest.fixture
-def make_trainer(make_config: MakeConfig) -> MakeTrainer:
-    def make(*overrides: str, judge: Judge = says_seven, folder: Path | None = None) -> Trainer:
-        config = make_config(
-            "rollout.max_new_tokens=2",
-            "rollout.prompts_per_step=8",
-            "train.learning_rate=5e-3",
-            "train.warmup_steps=2",
-            "reward.max_unscored_share=1",
-            *overrides,
-        )
-        policy = load_policy(config, folder)
-        reward = VerifierReward(FakeVerifier(judge), config.reward)
-        return Trainer(config, policy, TorchRollout(policy, 512), reward, PROMPTS)
-
-    return make
-
-
-def accuracies(trainer: Trainer, steps: int) -> list[float]:
-    return [trainer.run_step().row()["accuracy"] for _ in range(steps)]
-
-
-def weights(trainer: Trainer) -> list[torch.Tensor]:
-    return [p.detach().clone() for p in trainer.policy.model.parameters()]
-
-
-def same(one: Sequence[torch.Tensor], other: Sequence[torch.Tensor]) -> bool:
-    return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
 
 
 @pytest.mark.parametrize(
-    "override", ["algorithm.preset=grpo", "algorithm.preset=dr_grpo", "train.minibatches=2"]
+    "overrides",
+    [
+        ["algorithm.preset=grpo"],
+        ["algorithm.preset=dr_grpo"],
+        ["algorithm.preset=dapo", "algorithm.max_rounds=2"],
+        ["algorithm.preset=gspo"],
+        ["algorithm.preset=ppo", "critic.learning_rate=5e-3"],
+        ["train.minibatches=2"],
+        ["rollout.ahead=true", "algorithm.mismatch=truncate"],
+        ["algorithm.kl_coef=0.01", "algorithm.kl_weighted=true", "algorithm.reference_every=5"],
+        ["model.autocast=bfloat16", "model.checkpointing=true"],
+    ],
+    ids=lambda overrides: overrides[0].partition(".")[2],
 )
-def test_it_learns_what_is_rewarded(make_trainer: MakeTrainer, override: str) -> None:
-    seen = accuracies(make_trainer(override), 30)
+def test_it_learns_what_is_rewarded(overrides: list[str]) -> None:
+    seen = accuracies(make_trainer(*overrides), 30)
     assert fmean(seen[:3]) < 0.25
     assert fmean(seen[-5:]) > 0.9
 
 
-def test_from_shuffled_rewards_nothing_is_learnt(make_trainer: MakeTrainer) -> None:
+def test_from_shuffled_rewards_nothing_is_learnt() -> None:
     assert fmean(accuracies(make_trainer("reward.shuffle=true"), 30)[-5:]) < 0.3
 
 
-def test_a_step_moves_every_parameter(make_trainer: MakeTrainer) -> None:
+def test_a_step_moves_every_parameter() -> None:
     trainer = make_trainer()
     before = weights(trainer)
     trainer.run_step()
@@ -80,9 +58,7 @@ def test_a_step_moves_every_parameter(make_trainer: MakeTrainer) -> None:
 
 
 @pytest.mark.parametrize("score", [None, 0.0, 1.0], ids=["unscored", "all wrong", "all right"])
-def test_a_batch_without_a_comparison_moves_nothing(
-    make_trainer: MakeTrainer, score: float | None
-) -> None:
+def test_a_batch_without_a_comparison_moves_nothing(score: float | None) -> None:
     trainer = make_trainer("train.weight_decay=0.1", judge=lambda item: score)
     before = weights(trainer)
     row = trainer.run_step().row()
@@ -91,23 +67,19 @@ def test_a_batch_without_a_comparison_moves_nothing(
     assert row["unscored"] == (64 if score is None else 0)
 
 
-def test_on_policy_nothing_is_clipped_and_with_minibatches_the_policy_moves(
-    make_trainer: MakeTrainer,
-) -> None:
+def test_on_policy_nothing_is_clipped_and_with_minibatches_the_policy_moves() -> None:
     single = make_trainer().run_step().row()
     assert (single["clip_share"], single["kl"]) == (0, 0)
     assert make_trainer("train.minibatches=4").run_step().row()["kl"] != 0
 
 
-def test_the_micro_batch_budget_does_not_change_the_step(make_trainer: MakeTrainer) -> None:
+def test_the_micro_batch_budget_does_not_change_the_step() -> None:
     whole, cut = make_trainer(), make_trainer("train.micro_batch_tokens=40")
     rows = [trainer.run_step().row() for trainer in (whole, cut)]
     assert rows[0]["grad_norm"] == pytest.approx(rows[1]["grad_norm"], rel=1e-5)
 
 
-def test_a_gradient_that_is_not_finite_stops_the_run_before_the_update(
-    make_trainer: MakeTrainer,
-) -> None:
+def test_a_gradient_that_is_not_finite_stops_the_run_before_the_update() -> None:
     trainer = make_trainer()
     trainer.run_step()
     before = weights(trainer)
@@ -117,7 +89,7 @@ def test_a_gradient_that_is_not_finite_stops_the_run_before_the_update(
     assert same(before, weights(trainer))
 
 
-def test_steps_go_through_the_data_in_its_order(make_trainer: MakeTrainer) -> None:
+def test_steps_go_through_the_data_in_its_order() -> None:
     trainer = make_trainer()
     asked: list[str] = []
 
@@ -133,7 +105,7 @@ def test_steps_go_through_the_data_in_its_order(make_trainer: MakeTrainer) -> No
         assert sorted(seen) == sorted(drawn[8 * step : 8 * (step + 1)])
 
 
-def test_a_run_is_a_function_of_its_configuration(make_trainer: MakeTrainer) -> None:
+def test_a_run_is_a_function_of_its_configuration() -> None:
     one, other = make_trainer(), make_trainer()
     torch.manual_seed(99)  # a foreign draw in between must not matter
     assert accuracies(one, 3) == accuracies(other, 3)
@@ -141,28 +113,7 @@ def test_a_run_is_a_function_of_its_configuration(make_trainer: MakeTrainer) -> 
     assert accuracies(make_trainer("seed=1"), 3) != accuracies(make_trainer(), 3)
 
 
-def test_a_resumed_run_equals_one_that_was_never_stopped(
-    make_trainer: MakeTrainer, tmp_path: Path
-) -> None:
-    straight = make_trainer("train.minibatches=2")
-    accuracies(straight, 6)
-
-    first = make_trainer("train.minibatches=2")
-    accuracies(first, 3)
-    save_checkpoint(first, tmp_path)
-    folder = newest_checkpoint(tmp_path)
-    assert folder is not None
-    second = make_trainer("train.minibatches=2", folder=folder)
-    restore(second, folder)
-    accuracies(second, 3)
-
-    assert second.step == straight.step == 6
-    assert same(weights(second), weights(straight))
-
-
-def test_the_newest_checkpoint_is_the_last_whole_one(
-    make_trainer: MakeTrainer, tmp_path: Path
-) -> None:
+def test_the_newest_checkpoint_is_the_last_whole_one(tmp_path: Path) -> None:
     assert newest_checkpoint(tmp_path) is None
     trainer = make_trainer()
     for step in (9, 10):
