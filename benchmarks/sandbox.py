@@ -40,6 +40,7 @@ from rich.table import Table
 from benchmarks.cpu_time import CpuTime, cpu_time
 from sandboxes.base import SandboxError, SandboxProvider, SandboxSpec
 from sandboxes.layout import ENVIRONMENT
+from sandboxes.preloads import pytest_modules
 from sandboxes.registry import open_provider
 from verifier_server.client import LocalServer
 
@@ -140,7 +141,7 @@ def _measure(side: Side, count: int, seconds: float, clock: CpuTime | None) -> N
     started = time.perf_counter()
 
     def keep_running(_: int) -> list[float]:
-        waits = []
+        waits: list[float] = []
         while not waits or time.perf_counter() < started + seconds:
             before = time.perf_counter()
             side.run()
@@ -211,7 +212,7 @@ def _level(name: str) -> Callable[[ExitStack], list[Side]]:
         sides = [Side(TRIVIAL, name, _boxed(provider, ["python3", "-c", "pass"]), AT_ONCE)]
         command = ["python3", "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_one.py"]
         with contextlib.suppress(SandboxError):  # an image without pytest
-            for kind, preload in (("", ()), (", warm", ("pytest",))):
+            for kind, preload in (("", ()), (", warm", pytest_modules())):
                 run = _boxed(provider, command, SandboxSpec(packages=PYTEST, preload=preload))
                 run()
                 if not kind or "bubblewrap" not in name:  # which has no warm interpreters
