@@ -153,10 +153,15 @@ class Engine:
             return
 
     def containers(self, label: str) -> dict[str, Mapping[str, str]]:
-        """The labels of all containers that have `label`, dead ones too, by name."""
+        """The labels of all containers that have `label`, dead ones too, by name.
+
+        But for entries without a name: an engine that was killed in the middle lists containers
+        that it has lost, and denies that there are any when it is asked to remove them.
+        """
         with typed("listing containers"):
             told = self._client().containers(all=True, filters={"label": label})
-            return {entry["Names"][0].lstrip("/"): entry["Labels"] for entry in told}
+            named = [entry for entry in told if entry["Names"]]
+            return {entry["Names"][0].lstrip("/"): entry["Labels"] for entry in named}
 
     def _client(self) -> Any:
         client = getattr(self._clients, "client", None)

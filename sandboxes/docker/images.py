@@ -34,12 +34,11 @@ class Images:
         Raises:
             SandboxUnavailable: there is none, or it lacks something; says how to get one.
         """
-        name = self._template.replace("{runtime}", spec.runtime)
-        build = f"verifier-server sandbox build {spec.runtime}"
+        name, build = self._name(spec), _build(spec)
         try:
             image = self._look(name)
         except ImageMissing as error:
-            raise SandboxUnavailable(f"there is no image {name}", remedy=build) from error
+            raise self.lost(spec) from error
         stamp = Stamp.of_labels(image.labels)
         if stamp is None or not stamp.is_current:
             raise SandboxUnavailable(f"the image {name} does not hold our launcher", remedy=build)
@@ -48,6 +47,16 @@ class Images:
             message = f"the image {name} has no {', '.join(sorted(lacking))}"
             raise SandboxUnavailable(message, remedy=build)
         return image.id
+
+    def lost(self, spec: SandboxSpec) -> SandboxUnavailable:
+        """What to raise where an image that was found is there no more."""
+        name = self._name(spec)
+        with self._lock:
+            self._known.pop(name, None)
+        return SandboxUnavailable(f"there is no image {name}", remedy=_build(spec))
+
+    def _name(self, spec: SandboxSpec) -> str:
+        return self._template.replace("{runtime}", spec.runtime)
 
     def _look(self, name: str) -> Image:
         with self._lock:
@@ -58,6 +67,10 @@ class Images:
         with self._lock:
             self._known[name] = (time.monotonic(), image)
         return image
+
+
+def _build(spec: SandboxSpec) -> str:
+    return f"verifier-server sandbox build {spec.runtime}"
 
 
 __all__ = ["Images"]

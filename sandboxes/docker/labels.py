@@ -15,6 +15,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from sandboxes.base import SandboxError
 from sandboxes.docker.engine import Engine
 from sandboxes.owner import is_orphaned, is_seen, owner_mark
 
@@ -26,7 +27,11 @@ _PREFIX = "answerkey-"
 
 
 class Household:
-    """The containers of one provider of this process."""
+    """The containers of one provider of this process.
+
+    Attributes:
+        is_behind: something of ours could not be removed when it should have been.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -36,6 +41,7 @@ class Household:
         self._host = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         self._lock = threading.Lock()
         self._names: set[str] = set()
+        self.is_behind = False
 
     def new_name(self) -> str:
         """A name for a container, which is ours from now on."""
@@ -54,7 +60,11 @@ class Household:
         """Kills and removes one of ours. Raises SandboxError: the next sweep will try again."""
         with self._lock:
             self._names.discard(name)
-        self._engine.remove(name)
+        try:
+            self._engine.remove(name)
+        except SandboxError:
+            self.is_behind = True
+            raise
 
     def sweep(self) -> None:
         """Removes what dead owners left, and what of ours could not be removed before.
@@ -65,6 +75,7 @@ class Household:
         for name, labels in self._engine.containers(OWNER).items():
             if self._is_left_over(name, labels):
                 self._engine.remove(name)
+        self.is_behind = False
 
     def _is_left_over(self, name: str, labels: Mapping[str, str]) -> bool:
         if labels.get(_HOUSEHOLD) == self._token:

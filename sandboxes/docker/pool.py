@@ -8,19 +8,23 @@ none is left the caller gets one made for it, or the typed reason why there can 
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from dataclasses import dataclass, field
 from functools import partial
 
-from sandboxes.base import Limits, SandboxBroken, SandboxSpec
+from sandboxes.base import Limits, SandboxBroken, SandboxError, SandboxSpec
 from sandboxes.docker.crew import Crew
+from sandboxes.docker.faults import ImageMissing
 from sandboxes.docker.images import Images
 from sandboxes.docker.labels import Household
 from sandboxes.docker.nets import USED_FOR_S, Net, Nets
 from sandboxes.docker.profile import Resources
 from sandboxes.docker.slots import ContainerSlot, Kind, Order, SlotMaker
 from sandboxes.launcher.slot import Slot
+
+log = logging.getLogger(__name__)
 
 _MAKERS = 2
 _CHORE_S = 5.0
@@ -97,9 +101,11 @@ class Pool:
             stock.leased += 1
         try:
             slot = self._from_stock(order) or self._make_now(order)
-        except BaseException:
+        except BaseException as error:
             with self._lock:
                 stock.leased -= 1
+            if isinstance(error, ImageMissing):
+                raise self._parts.images.lost(spec) from error
             raise
         self._refill(order)
         return slot
@@ -153,7 +159,11 @@ class Pool:
         for slot in waiting:
             self._crew.submit(partial(self._destroy, slot))
         self._crew.close(_CLOSE_S)
-        self._parts.nets.close()
+        try:
+            self._parts.nets.close()
+            self._catch_up()
+        except SandboxError as error:  # the engine is away; others will sweep
+            log.warning("containers are left behind: %s", error)
 
     def _order(self, spec: SandboxSpec, limits: Limits, laid_bytes: int) -> Order:
         image = self._parts.images.find(spec)
@@ -242,6 +252,12 @@ class Pool:
         self.give_up_idle(_IDLE_S)
         if time.monotonic() - self._swept_at > _SWEEP_S:
             self._swept_at = time.monotonic()
+            self._parts.household.sweep()
+        self._catch_up()
+
+    def _catch_up(self) -> None:
+        """Removes what could not be removed while the engine was away."""
+        if self._parts.household.is_behind:
             self._parts.household.sweep()
 
 

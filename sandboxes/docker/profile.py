@@ -117,6 +117,8 @@ class Profile:
             # Closed by the engine when the client that is attached goes away.
             "OpenStdin": True,
             "StdinOnce": True,
+            # There is nothing to be saved: an engine that is stopped need not wait for us.
+            "StopSignal": "SIGKILL",
             "AttachStdin": True,
             "AttachStdout": True,
             "AttachStderr": True,

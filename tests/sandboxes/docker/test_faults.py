@@ -160,6 +160,15 @@ def test_a_container_that_is_gone(engine: Engine, about: About) -> None:
         engine.image("answerkey-no-such")
 
 
+def test_a_container_that_the_engine_has_lost_is_none_of_ours(
+    engine: Engine, about: About, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An engine that was killed lists it without a name until it is restarted."""
+    told = [{"Id": "1", "Names": [], "Labels": {}}, {"Id": "2", "Names": ["/a"], "Labels": {}}]
+    monkeypatch.setattr(engine._client(), "containers", lambda **_: told)
+    assert [*engine.containers("label")] == ["a"]
+
+
 def test_a_limit_that_the_engine_leaves_out_is_refused(
     engine: Engine, about: About, monkeypatch: pytest.MonkeyPatch
 ) -> None:
