@@ -45,6 +45,12 @@ def heed_interrupts() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def record_nothing() -> None:
+    """Services of tests write no ledger into the user's home, unless one is named."""
+    os.environ.setdefault("VERIFIER_LEDGER", "off")
+
+
 @pytest.fixture(scope="session")
 def repo_root() -> Path:
     return ROOT

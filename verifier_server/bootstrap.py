@@ -22,6 +22,7 @@ from verifier_server.checkers.registry import Registry, get_registry
 from verifier_server.dispatch.base import Dispatcher
 from verifier_server.dispatch.in_process import InProcessDispatcher
 from verifier_server.errors import ConfigError
+from verifier_server.ledger.base import NoLedger, Recorder
 from verifier_server.service import ScoringService
 from verifier_server.settings import Settings
 from verifier_server.telemetry.metrics import Metrics
@@ -41,8 +42,14 @@ class Service:
     dispatcher: Dispatcher
     metrics: Metrics
     cache: JudgementCache
+    ledger: Recorder
     scoring: ScoringService
     sandbox: str
+
+    async def close(self) -> None:
+        """Lets go of what outlives the dispatcher, when that has been stopped."""
+        await self.cache.close()
+        await asyncio.to_thread(self.ledger.close)
 
 
 def build_service(settings: Settings) -> Service:
@@ -51,11 +58,12 @@ def build_service(settings: Settings) -> Service:
     settings = settings.model_copy(update={"sandbox": settle(settings.sandbox)})
     registry = get_registry()
     dispatcher = InProcessDispatcher(settings, registry)
-    metrics = Metrics(dispatcher.stats)
+    ledger = _ledger(settings)
+    metrics = Metrics(dispatcher.stats, ledger.stats)
     cache = _cache(settings, metrics)
     sandbox = _sandbox_in_force(settings)
-    scoring = ScoringService(registry, dispatcher, metrics, cache, sandbox)
-    return Service(registry, dispatcher, metrics, cache, scoring, sandbox)
+    scoring = ScoringService(registry, dispatcher, metrics, cache, ledger, sandbox)
+    return Service(registry, dispatcher, metrics, cache, ledger, scoring, sandbox)
 
 
 def _cache(settings: Settings, metrics: Metrics) -> JudgementCache:
@@ -66,6 +74,27 @@ def _cache(settings: Settings, metrics: Metrics) -> JudgementCache:
     return RedisCache(settings.cache, settings.cache_ttl_s, metrics.count_cache_failure)
 
 
+def _ledger(settings: Settings) -> Recorder:
+    """The ledger that is set; the default one only where its place can be written to."""
+    if settings.ledger == "off":
+        return NoLedger()
+    from verifier_server.ledger.store import LedgerStore
+    from verifier_server.ledger.writer import LedgerWriter
+
+    try:
+        store = LedgerStore(settings.ledger_url)
+    except ConfigError as error:
+        if settings.ledger != "auto":
+            raise
+        log.warning("verdicts are not recorded: %s", error)
+        return NoLedger()
+    return LedgerWriter(
+        store,
+        keeps_completion=settings.ledger_texts == "keep",
+        keep_days=settings.ledger_days,
+    )
+
+
 def build_app(settings: Settings, service: Service) -> FastAPI:
     """That service behind HTTP, as an ASGI application."""
     return create_app(
@@ -74,8 +103,8 @@ def build_app(settings: Settings, service: Service) -> FastAPI:
         service.dispatcher,
         service.scoring,
         service.metrics,
-        service.cache,
         service.sandbox,
+        service.close,
     )
 
 

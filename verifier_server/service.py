@@ -11,6 +11,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from verifier_server.cache.base import JudgementCache, may_keep
 from verifier_server.cache.flights import Flights
@@ -19,6 +20,8 @@ from verifier_server.checkers.registry import Registry
 from verifier_server.checkers.runtime import Task
 from verifier_server.dispatch.base import Dispatcher, Judged
 from verifier_server.errors import BrokenChecker, Overloaded, UnknownChecker
+from verifier_server.ledger.base import Recorder
+from verifier_server.ledger.entry import Entry
 from verifier_server.schemas import Item, request_hash
 from verifier_server.telemetry.metrics import Metrics
 from verifier_server.verdict import Judgement, Outcome, Usage, Verdict
@@ -39,6 +42,7 @@ class _Plan:
 
     id: str | None
     checker: str
+    item: Item | None = None
     version: str | None = None
     hash: str = ""
     task: Task | None = None
@@ -58,13 +62,15 @@ class ScoringService:
         dispatcher: Dispatcher,
         metrics: Metrics,
         cache: JudgementCache,
-        sandbox: str = "",
+        ledger: Recorder,
+        sandbox: str,
     ) -> None:
         """Puts it together; `sandbox` says what boxes isolate with, of which verdicts tell."""
         self._registry = registry
         self._dispatcher = dispatcher
         self._metrics = metrics
         self._cache = cache
+        self._ledger = ledger
         self._sandbox = sandbox
         self._flights: Flights[Judged] = Flights()
 
@@ -92,9 +98,36 @@ class ScoringService:
             raise
         call = object()
         return [
-            asyncio.ensure_future(self._conclude(index, plan, self._judged(plan, call)))
-            for index, plan in enumerate(plans)
+            self._verdict(index, plan, self._judged(plan, call)) for index, plan in enumerate(plans)
         ]
+
+    def _verdict(
+        self, index: int, plan: _Plan, judged: asyncio.Future[Judged]
+    ) -> asyncio.Future[Verdict]:
+        """The future of a verdict; who cancels it, or all that waits for it, frees the work.
+
+        Callbacks and no task: of thousands of items a second, tasks would take a good part.
+        """
+        verdict: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
+        judged.add_done_callback(partial(self._settle, index, plan, verdict))
+        verdict.add_done_callback(partial(_forsake, judged))
+        return verdict
+
+    def _settle(
+        self,
+        index: int,
+        plan: _Plan,
+        verdict: asyncio.Future[Verdict],
+        judged: asyncio.Future[Judged],
+    ) -> None:
+        if verdict.done():
+            return
+        if judged.cancelled():
+            verdict.cancel()
+        elif error := judged.exception():
+            verdict.set_exception(error)
+        else:
+            verdict.set_result(self._conclude(index, plan, judged.result()))
 
     async def _look_up(self, plans: list[_Plan]) -> list[_Plan]:
         """The plans, those settled whose judgements are in the cache."""
@@ -143,7 +176,7 @@ class ScoringService:
         if isinstance(item, Malformed):
             why = Judgement.unscored(Outcome.BAD_REFERENCE, item.why)
             return _Plan(item.id, item.checker, settled=why)
-        plan = _Plan(item.id, item.checker, deadline_s=item.deadline_s)
+        plan = _Plan(item.id, item.checker, item, deadline_s=item.deadline_s)
         try:
             checker = self._registry.get(item.checker)
         except UnknownChecker as error:
@@ -158,19 +191,29 @@ class ScoringService:
             nested = "the params are nested too deeply"
             return replace(plan, settled=Judgement.unscored(Outcome.BAD_REFERENCE, nested))
         resource = checker.resource_for(item.params)
-        plan = replace(plan, version=checker.version, hash=hash_, resource=resource)
-        if resource not in self._dispatcher.resources:
+        task, settled = None, None
+        if resource in self._dispatcher.resources:
+            task = Task(item.checker, completion, item.params, prompt, hash_)
+        else:
             nobody = f"this service has no workers for {resource!r} checks"
-            return replace(plan, settled=Judgement.unscored(Outcome.CHECKER_ERROR, nobody))
-        task = Task(item.checker, completion, item.params, prompt, hash_)
-        return replace(plan, task=task, cache_key=None if item.no_cache else self._key(plan))
+            settled = Judgement.unscored(Outcome.CHECKER_ERROR, nobody)
+        return _Plan(
+            item.id,
+            item.checker,
+            version=checker.version,
+            hash=hash_,
+            task=task,
+            resource=resource,
+            deadline_s=item.deadline_s,
+            cache_key=None if item.no_cache or task is None else self._key(hash_, resource),
+            settled=settled,
+        )
 
-    def _key(self, plan: _Plan) -> str:
+    def _key(self, hash_: str, resource: Resource) -> str:
         """Of what a judgement depends on, the level of isolation that it tells of included."""
-        return plan.hash if plan.resource == "cpu" else f"{plan.hash} {self._sandbox}"
+        return hash_ if resource == "cpu" else f"{hash_} {self._sandbox}"
 
-    async def _conclude(self, index: int, plan: _Plan, pending: asyncio.Future[Judged]) -> Verdict:
-        judged = await pending
+    def _conclude(self, index: int, plan: _Plan, judged: Judged) -> Verdict:
         judgement = judged.judgement
         verdict = Verdict(
             id=plan.id,
@@ -196,7 +239,14 @@ class ScoringService:
             request_hash=plan.hash,
         )
         self._metrics.count(verdict, () if plan.cached else judgement.tampering)
+        self._ledger.record(Entry(plan.item, verdict))
         return verdict
+
+
+def _forsake(judged: asyncio.Future[Judged], verdict: asyncio.Future[Verdict]) -> None:
+    """Nobody waits for the verdict any more."""
+    if verdict.cancelled():
+        judged.cancel()
 
 
 async def _as_due(pending: list[asyncio.Future[Verdict]]) -> AsyncIterator[list[Verdict]]:

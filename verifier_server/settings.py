@@ -86,6 +86,19 @@ class Settings(BaseSettings):
     cache_bytes: int = Field(
         64 * MIB, ge=MIB, description="size of the cache in memory, about; the oldest goes first"
     )
+    ledger: str = Field(
+        "auto",
+        pattern=r"^(off|auto|[a-z]+(\+[a-z]+)?:.+)$",
+        description="database in which every verdict is recorded: `auto` is a SQLite file below "
+        "the user's state directory, if it can be written; `off`; or a URL such as "
+        "`sqlite:////var/lib/answerkey/ledger.sqlite`, `postgresql+psycopg://user@host/database`",
+    )
+    ledger_texts: Literal["hash", "keep"] = Field(
+        "hash",
+        description="whether completions and prompts are recorded, or a hash of the completion "
+        "alone; only what is kept can be replayed",
+    )
+    ledger_days: float = Field(30.0, ge=0, description="how long entries are kept; 0 for ever")
     drain_s: float = Field(
         20.0,
         ge=0,
@@ -103,6 +116,14 @@ class Settings(BaseSettings):
         if isinstance(value, str):
             return [key.strip() for key in value.split(",") if key.strip()]
         return value
+
+    @property
+    def ledger_url(self) -> str:
+        """The ledger's database."""
+        if self.ledger != "auto":
+            return self.ledger
+        state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+        return f"sqlite:///{state}/answerkey/ledger.sqlite"
 
     @property
     def sandbox_address(self) -> str:
@@ -154,6 +175,11 @@ class LeanSettings(BaseSettings):
         "4.34",
         pattern=r"^\d+(\.\d+)*$",
         description="tier `sound` is refused below this version: kernels before have known holes",
+    )
+    export_bytes: int = Field(
+        512 << 20,
+        ge=1 << 20,
+        description="the largest export that tier `sound` reads; so much memory it takes, too",
     )
     cache: str | None = Field(
         None, description="directory of compiled statements; else below the user's cache directory"

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from verifier_server.cli import checkers, doctor, lint, sandbox, score, serve, version
+from verifier_server.cli import checkers, doctor, ledger, lint, sandbox, score, serve, version
 from verifier_server.cli.terminal import stderr
 from verifier_server.errors import VerifierError
 
@@ -40,6 +40,7 @@ app.command("score")(score.score)
 app.command("lint")(lint.lint)
 app.add_typer(checkers.app, name="checkers")
 app.add_typer(sandbox.app, name="sandbox")
+app.add_typer(ledger.app, name="ledger")
 app.command("doctor")(doctor.doctor)
 app.command("version")(version.version)
 

@@ -23,7 +23,7 @@ from verifier_server.client.errors import LocalServerFailed
 _POLL_S = 0.05
 _TAIL_BYTES = 4000
 # What the environment says of a public service is not meant for this one.
-_LOOPBACK_ONLY = {"VERIFIER_HOST": "127.0.0.1", "VERIFIER_API_KEYS": ""}
+_OWN = {"VERIFIER_HOST": "127.0.0.1", "VERIFIER_API_KEYS": "", "VERIFIER_LEDGER": "off"}
 
 
 class LocalServer:
@@ -54,7 +54,7 @@ class LocalServer:
     ) -> None:
         self.url = ""
         self._arguments = arguments
-        self._env = {**os.environ, **_LOOPBACK_ONLY, **(env or {})}
+        self._env = {**os.environ, **_OWN, **(env or {})}
         self._log_path = log
         self._start_timeout_s = start_timeout_s
         self._stop_timeout_s = stop_timeout_s

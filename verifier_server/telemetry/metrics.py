@@ -28,12 +28,26 @@ class QueueStats:
     crashed: int
 
 
-class Metrics:
-    """Counts verdicts. Queue numbers are read from `queues` when scraped."""
+@dataclass(frozen=True, slots=True)
+class LedgerStats:
+    """Entries since the start: in the database, waiting for it, never to get there."""
 
-    def __init__(self, queues: Callable[[], Mapping[str, QueueStats]]) -> None:
+    written: int = 0
+    waiting: int = 0
+    lost: int = 0
+
+
+class Metrics:
+    """Counts verdicts. Numbers of `queues` and `ledger` are read when scraped."""
+
+    def __init__(
+        self,
+        queues: Callable[[], Mapping[str, QueueStats]],
+        ledger: Callable[[], LedgerStats] = LedgerStats,
+    ) -> None:
         self._registry = CollectorRegistry()
         self._registry.register(_QueueCollector(queues))
+        self._registry.register(_LedgerCollector(ledger))
         self._verdicts = Counter(
             "verifier_verdicts",
             "Verdicts given",
@@ -134,3 +148,22 @@ class _QueueCollector(Collector):
             ended.add_metric([resource, "killed"], state.killed)
             ended.add_metric([resource, "crashed"], state.crashed)
         yield from (queued, running, workers, ended)
+
+
+class _LedgerCollector(Collector):
+    def __init__(self, ledger: Callable[[], LedgerStats]) -> None:
+        self._ledger = ledger
+
+    def collect(self) -> Iterator[Metric]:
+        stats = self._ledger()
+        entries = CounterMetricFamily(
+            "verifier_ledger_entries",
+            "Verdicts recorded, and lost because the ledger could not be written",
+            labels=["what"],
+        )
+        entries.add_metric(["written"], stats.written)
+        entries.add_metric(["lost"], stats.lost)
+        yield entries
+        yield GaugeMetricFamily(
+            "verifier_ledger_waiting_entries", "Verdicts to be recorded", value=stats.waiting
+        )

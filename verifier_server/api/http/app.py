@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -12,7 +12,6 @@ from pydantic.json_schema import models_json_schema
 
 from verifier_server import __version__
 from verifier_server.api.http import auth, meta, problems, score
-from verifier_server.cache.base import JudgementCache
 from verifier_server.checkers.registry import Registry
 from verifier_server.dispatch.base import Dispatcher
 from verifier_server.schemas import Batch, Item
@@ -27,17 +26,17 @@ def create_app(
     dispatcher: Dispatcher,
     service: ScoringService,
     metrics: Metrics,
-    cache: JudgementCache,
     sandbox: str,
+    close: Callable[[], Awaitable[None]],
 ) -> FastAPI:
-    """The ASGI application; it starts and stops the dispatcher, and closes the cache."""
+    """The ASGI application; it starts and stops the dispatcher, then calls `close`."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await dispatcher.start()
         yield
         await dispatcher.stop()
-        await cache.close()
+        await close()
 
     app = FastAPI(
         title="Answer Key",

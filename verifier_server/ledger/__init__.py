@@ -1,0 +1,1 @@
+"""The record of every verdict: who asked, what was judged, how, and in which order."""

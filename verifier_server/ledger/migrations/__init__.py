@@ -1,0 +1,1 @@
+"""How the ledger's tables come to be, by Alembic; applied when a ledger is opened."""
