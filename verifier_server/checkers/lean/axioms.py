@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from verifier_server.checkers.lean.box import Compiled, Workshop
 from verifier_server.checkers.lean.statement import Head
 from verifier_server.checkers.lean.submission import top
+from verifier_server.errors import SandboxFault
 
 _MODULE = "AnswerKeyCheck"
 _NONE = "does not depend on any axioms"
@@ -73,6 +74,35 @@ def ask_axioms(
     return Asked(run, True, _listed(rest) if subject == f"'{name}" else None)
 
 
+def known_axioms(
+    workshop: Workshop, head: Head, modules: Mapping[str, bytes], names: Sequence[str]
+) -> tuple[str, ...]:
+    """Which of these names are axioms where a submission is not yet there.
+
+    Asked before any hostile text is built. A submission that declares an axiom under an allowed
+    name which the task's imports don't hold would be believed otherwise.
+
+    Args:
+        workshop: runs Lean.
+        head: the task's imports.
+        modules: the compiled module of what the task declares, by name.
+        names: full names.
+
+    Raises:
+        SandboxFault: the box failed, or Lean did.
+    """
+    if not names:
+        return ()
+    first = top(head, modules)
+    text = first + "".join(f"#print axioms _root_.{name}\n" for name in names)
+    run = workshop.compile(_MODULE, text, modules)
+    if not run.is_plain:
+        raise SandboxFault(f"the allowed axioms could not be looked up: {run.describe()}")
+    lines = {first.count("\n") + 1 + place: name for place, name in enumerate(names)}
+    told = {m.line: m.text.partition("' ")[2] for m in run.messages if m.severity != "error"}
+    return tuple(name for line, name in lines.items() if _listed(told.get(line, "")) == (name,))
+
+
 def _listed(text: str) -> tuple[str, ...] | None:
     if text == _NONE:
         return ()
@@ -80,4 +110,4 @@ def _listed(text: str) -> tuple[str, ...] | None:
     return tuple(_NAME.findall(match["names"])) if match else None
 
 
-__all__ = ["Asked", "ask_axioms"]
+__all__ = ["Asked", "ask_axioms", "known_axioms"]

@@ -97,7 +97,11 @@ class Workshop:
         Raises:
             SandboxFault: the box failed.
         """
-        limits = replace(self._limits, output_bytes=output_bytes or self._limits.output_bytes)
+        limits = replace(
+            self._limits,
+            output_bytes=output_bytes or self._limits.output_bytes,
+            disk_bytes=_DISK_BYTES + sum(map(len, files.values())),
+        )
         spec = SandboxSpec(limits, mounts=self.toolchain.mounts)
         try:
             ran = self._run(spec, argv, files, keep)
@@ -152,7 +156,7 @@ class Compiled:
     @property
     def limit(self) -> Outcome | None:
         """The limit that ended it."""
-        return _LIMIT_OUTCOMES.get(self.result.reason)
+        return limit_of(self.result)
 
     @property
     def is_plain(self) -> bool:
@@ -163,14 +167,25 @@ class Compiled:
 
     def describe(self) -> str:
         """How it ended, in a clause."""
-        if self.limit is not None:
-            return f"Lean ran into the {self.limit.value.replace('_', ' ')}"
-        if self.result.reason is ExitReason.SIGNALLED:
-            return f"Lean was ended by signal {self.result.signal}"
-        if self.error is not None:
+        if self.result.reason is ExitReason.EXITED and self.error is not None:
             return str(self.error)
-        said = self.result.stderr[-300:].decode(errors="replace").strip()
-        return f"Lean ended with status {self.result.exit} and left no module; {said}"
+        return describe("Lean", self.result)
+
+
+def limit_of(result: ExecResult) -> Outcome | None:
+    """The limit that ended a program."""
+    return _LIMIT_OUTCOMES.get(result.reason)
+
+
+def describe(program: str, result: ExecResult) -> str:
+    """How a program ended, in a clause."""
+    limit = limit_of(result)
+    if limit is not None:
+        return f"{program} ran into the {limit.value.replace('_', ' ')}"
+    if result.reason is ExitReason.SIGNALLED:
+        return f"{program} was ended by signal {result.signal}"
+    said = result.stderr[-300:].decode(errors="replace").strip()
+    return f"{program} ended with status {result.exit}: {said or 'it says nothing'}"
 
 
 def worst_s(limits: LeanLimits) -> float:
@@ -185,4 +200,4 @@ def _is_doubtful(result: ExecResult, limits: Limits) -> bool:
     return result.reason is ExitReason.SIGNALLED and result.signal == SIGKILL
 
 
-__all__ = ["MODULE_BYTES", "Compiled", "Ran", "Workshop", "worst_s"]
+__all__ = ["MODULE_BYTES", "Compiled", "Ran", "Workshop", "describe", "limit_of", "worst_s"]

@@ -13,17 +13,19 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from verifier_server.checkers.lean.challenge import Challenge
+from verifier_server.checkers.lean.export.compare import Expected
 from verifier_server.checkers.lean.toolchain import Toolchain
 
 log = logging.getLogger(__name__)
 
 # Changes when the modules that `challenge` makes do.
-_FORMAT = "1"
+_FORMAT = "2"
 _MOST_FILES = 20_000
 
 
@@ -38,13 +40,13 @@ class ChallengeCache:
         self._folder = Path(folder)
 
     def get(
-        self, toolchain: Toolchain, task: tuple[str, str], make: Callable[[], Challenge]
+        self, toolchain: Toolchain, task: Sequence[str], make: Callable[[], Challenge]
     ) -> Challenge:
         """The compiled statement of a task, made now if need be; one process makes it.
 
         Args:
             toolchain: compiles it.
-            task: header and statement.
+            task: header, statement, and all else that the compiled statement depends on.
             make: compiles it; raises what it will, and then nothing is kept.
         """
         key = hashlib.sha256(json.dumps([_FORMAT, toolchain.identity, *task]).encode()).hexdigest()
@@ -102,7 +104,14 @@ def _read(path: Path) -> Challenge | None:
     except FileNotFoundError:
         return None
     modules = {name: base64.b64decode(content) for name, content in raw["modules"].items()}
-    return Challenge(modules, base64.b64decode(raw["statement_module"]), raw["asked"])
+    return Challenge(
+        modules,
+        base64.b64decode(raw["statement_module"]),
+        raw["asked"],
+        tuple(raw["axioms"]),
+        base64.b64decode(raw["stated"]),
+        Expected(**raw["expected"]) if raw["expected"] else None,
+    )
 
 
 def _write(path: Path, challenge: Challenge) -> None:
@@ -110,6 +119,9 @@ def _write(path: Path, challenge: Challenge) -> None:
         "modules": {n: base64.b64encode(c).decode() for n, c in challenge.modules.items()},
         "statement_module": base64.b64encode(challenge.statement_module).decode(),
         "asked": challenge.asked,
+        "axioms": challenge.axioms,
+        "stated": base64.b64encode(challenge.stated).decode(),
+        "expected": asdict(challenge.expected) if challenge.expected else None,
     }
     # Whole or not at all, whoever is killed meanwhile.
     part = path.with_suffix(f".{os.getpid()}")

@@ -3,16 +3,25 @@
 `AnswerKeyContext` holds what the header declares, where it does; `AnswerKeyChallenge` the
 statement, under a name of ours and without a proof. Whether header and statement were read
 rightly shows when a proof of ours that rests on a gap is judged like any submission: it must
-match the statement and lean on that gap alone.
+match the statement and lean on that gap alone. For tier `sound` that proof's module is exported,
+and is what a submission's export is compared with.
+
+An allowed axiom is one that the task's imports hold: a submission may not bring its own under
+the name.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from verifier_server.checkers.lean.axioms import ask_axioms
-from verifier_server.checkers.lean.box import Compiled, Workshop
+from verifier_server.checkers.lean.axioms import ask_axioms, known_axioms
+from verifier_server.checkers.lean.box import Compiled, Workshop, describe
+from verifier_server.checkers.lean.export.closure import Missing
+from verifier_server.checkers.lean.export.compare import Expected, asked, expectation
+from verifier_server.checkers.lean.export.reader import ExportError
+from verifier_server.checkers.lean.exporter import is_whole, read, run_exporter
 from verifier_server.checkers.lean.messages import Message
 from verifier_server.checkers.lean.statement import Head, Statement
 from verifier_server.checkers.lean.submission import CONTEXT, top
@@ -34,15 +43,30 @@ class Challenge:
         modules: compiled modules that a submission may import, by name: the context, if any.
         statement_module: the compiled statement itself.
         asked: the constant in it that states the theorem, by full name.
+        axioms: those of the allowed axioms that there are without a submission.
+        stated: the module in which the theorem stands under its own name, with a gap for a
+            proof.
+        expected: what its export asks of a submission's; None: it was not exported.
     """
 
     modules: dict[str, bytes]
     statement_module: bytes
     asked: str
+    axioms: tuple[str, ...] = ()
+    stated: bytes = b""
+    expected: Expected | None = None
 
 
-def compile_challenge(workshop: Workshop, statement: Statement) -> Challenge:
+def compile_challenge(
+    workshop: Workshop, statement: Statement, axioms: Sequence[str], *, exported: bool
+) -> Challenge:
     """Compiles a task's statement and judges a proof of ours against it.
+
+    Args:
+        workshop: runs Lean.
+        statement: the task's.
+        axioms: full names of those that a proof may rest on.
+        exported: whether it is to be exported as well, for tier `sound`.
 
     Raises:
         BadReference: header and statement don't compile, or were not understood.
@@ -56,8 +80,29 @@ def compile_challenge(workshop: Workshop, statement: Statement) -> Challenge:
     text = f"{top(head, modules)}{_axiom(_GAP)}{statement.scope}\n{theorem}"
     stated = _compiled(workshop, workshop.compile(CHALLENGE, text, modules), "the statement")
     challenge = Challenge(modules, stated, statement.in_namespace(_ASKED))
-    _judge_own_proof(workshop, statement, challenge)
-    return challenge
+    own = _judge_own_proof(workshop, statement, challenge)
+    known = known_axioms(workshop, head, modules, axioms)
+    challenge = replace(challenge, axioms=known, stated=own)
+    if not exported:
+        return challenge
+    return replace(challenge, expected=_expect(workshop, challenge, statement.full_name))
+
+
+def _expect(workshop: Workshop, challenge: Challenge, theorem: str) -> Expected:
+    modules = {**challenge.modules, SUBMISSION: challenge.stated}
+    result = run_exporter(workshop, SUBMISSION, modules, asked(theorem, challenge.axioms)).result
+    if not is_whole(result):
+        raise SandboxFault(
+            f"the statement can't be exported: {describe('lean4export', result)}",
+            remedy="raise VERIFIER_LEAN_EXPORT_BYTES or the item's limits, or mend lean4export",
+        )
+    try:
+        return expectation(read(result.stdout), theorem, challenge.axioms)
+    except (ExportError, Missing) as error:
+        raise SandboxFault(
+            f"the statement's export can't be used: {error}",
+            remedy="build lean4export for this Lean, in a version that writes format 3.1",
+        ) from error
 
 
 def require_lean(workshop: Workshop) -> None:
@@ -95,7 +140,8 @@ def _require_found(error: Message, what: str) -> None:
         )
 
 
-def _judge_own_proof(workshop: Workshop, statement: Statement, challenge: Challenge) -> None:
+def _judge_own_proof(workshop: Workshop, statement: Statement, challenge: Challenge) -> bytes:
+    """Judges a proof that rests on a gap; returns its module."""
     proof = (
         f"{top(statement.head, challenge.modules)}{_axiom(_OWN_GAP)}{statement.scope}\n"
         f"{statement.text} := {_OWN_GAP} _\n"
@@ -118,6 +164,7 @@ def _judge_own_proof(workshop: Workshop, statement: Statement, challenge: Challe
             remedy="keep the header to imports, `open`, `variable`, `namespace` and declarations "
             "that begin at the first column",
         )
+    return submission
 
 
 def _compiled(workshop: Workshop, run: Compiled, what: str) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
+from typing import Literal
 
 from verifier_server.checkers.base import CheckContext, Checker
 from verifier_server.checkers.code.extract import extract
@@ -14,6 +15,7 @@ from verifier_server.checkers.lean.challenge import Challenge, compile_challenge
 from verifier_server.checkers.lean.params import LeanParams, Tier
 from verifier_server.checkers.lean.pipeline import Refused, ask, build, build_alone, read_text
 from verifier_server.checkers.lean.report import Report
+from verifier_server.checkers.lean.sound import prove_sound, sound_lacks
 from verifier_server.checkers.lean.statement import Statement, read_head, read_statement
 from verifier_server.checkers.lean.submission import (
     is_file,
@@ -27,9 +29,10 @@ from verifier_server.settings import LeanSettings
 from verifier_server.verdict import Judgement, Outcome
 
 _TAGS = ("lean", "lean4")
-# Of a task's statement: header, statement, a proof of ours, its check, a probe; a second time
-# where another worker is at it. Of a submission: building, asking, a probe after each.
-_MOST_RUNS = 14
+# Of kernels: two probes each. Of a task's statement: header, statement, a proof of ours, its
+# check, axioms, export, a probe; a second time where another worker is at it. Of a submission:
+# building, asking or exporting, replays, a probe after each.
+_MOST_RUNS = 30
 
 
 class LeanChecker(Checker[LeanParams]):
@@ -94,9 +97,9 @@ def judge(
     completion: str, params: LeanParams, ctx: CheckContext, toolchain: Toolchain
 ) -> Judgement:
     """The judgement of one completion. Raises as `LeanChecker.check`."""
-    tier = reachable(params.tier, toolchain)
-    report = Report(tier, toolchain.name)
     workshop = Workshop(ctx.sandboxes(), toolchain, params.limits)
+    tier, lacks = reachable(params.tier, workshop)
+    report = Report(tier, toolchain.name, lacks)
     text = _text(completion, params)
     try:
         if not text.strip():
@@ -115,17 +118,23 @@ def _text(completion: str, params: LeanParams) -> str:
     return source.text if source else ""
 
 
-def reachable(tier: str, toolchain: Toolchain) -> Tier:
-    """The tier to judge by.
+def reachable(tier: Tier | Literal["best"], workshop: Workshop) -> tuple[Tier, str | None]:
+    """The tier to judge by, and why it is not `sound` where the item asks for the best.
 
     Raises:
-        SandboxFault: the item asks for one that this host can't reach.
+        SandboxFault: the item asks for one that this host can't reach; or a kernel or a box
+            failed.
     """
-    if tier == "best":
-        return "axioms"
+    if tier == "compile":
+        return "compile", None
+    if tier == "axioms":
+        return "axioms", None
+    lacks = sound_lacks(workshop.toolchain, workshop)
+    if lacks is None:
+        return "sound", None
     if tier == "sound":
-        raise SandboxFault("tier `sound` needs lean4export")
-    return "compile" if tier == "compile" else "axioms"
+        raise SandboxFault(f"tier `sound` can't be reached: {lacks}", remedy="see docs/lean.md")
+    return "axioms", lacks
 
 
 def _prove(
@@ -139,11 +148,13 @@ def _prove(
     statement = read_statement(params.header, params.statement)
     # First, so that a bad reference is told whatever the candidate does.
     trusted = Workshop(ctx.sandboxes(), workshop.toolchain, params.limits)
-    challenge = _challenge(trusted, statement, (params.header, params.statement))
+    challenge = _challenge(trusted, statement, params, exported=report.tier == "sound")
     read_text(report, text)
     submission = build(workshop, report, _module(text, statement, params.header), challenge)
     if report.tier == "axioms":
-        ask(workshop, report, submission, statement, challenge, params.axioms)
+        ask(workshop, report, submission, statement, challenge)
+    if report.tier == "sound":
+        prove_sound(workshop, report, submission, statement.full_name, challenge)
 
 
 def _module(text: str, statement: Statement, header: str) -> str:
@@ -156,9 +167,17 @@ def _module(text: str, statement: Statement, header: str) -> str:
     return with_proof(text, statement)
 
 
-def _challenge(workshop: Workshop, statement: Statement, task: tuple[str, str]) -> Challenge:
+def _challenge(
+    workshop: Workshop, statement: Statement, params: LeanParams, *, exported: bool
+) -> Challenge:
     cache = _cache(LeanSettings().cache)
-    return cache.get(workshop.toolchain, task, lambda: compile_challenge(workshop, statement))
+    axioms = params.axioms
+    task = (params.header, str(params.statement), str(exported), *axioms)
+    return cache.get(
+        workshop.toolchain,
+        task,
+        lambda: compile_challenge(workshop, statement, axioms, exported=exported),
+    )
 
 
 @lru_cache(maxsize=1)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from sandboxes.base import MIB
 from verifier_server.checkers.base import Params
+from verifier_server.checkers.lean.export.names import parse_name
 
 Tier = Literal["compile", "axioms", "sound"]
 
@@ -60,6 +61,13 @@ class LeanParams(Params):
     )
     file_path: str | None = None
     full_name: str | None = None
+
+    @field_validator("axioms")
+    @classmethod
+    def _are_names(cls, axioms: tuple[str, ...]) -> tuple[str, ...]:
+        for name in axioms:
+            parse_name(name)
+        return axioms
 
     @model_validator(mode="after")
     def _fits(self) -> Self:

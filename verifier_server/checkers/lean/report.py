@@ -23,8 +23,9 @@ class Report:
     Attributes:
         tier: what is judged by.
         toolchain: version and commit of Lean.
-        step: the last step taken, the one that refused where one did: text, build,
-            statement, axioms, export, compare or replay.
+        sound_lacks: why it is not judged by `sound` though the item asks for the best tier.
+        step: the last step taken, the one that refused where one did: text, build, export,
+            statement, axioms or replay.
         text_flags: what the text does that a judge should know.
         compiled: whether it elaborates.
         statement_match: whether the theorem is the one that was asked for; None: not asked.
@@ -35,6 +36,7 @@ class Report:
 
     tier: Tier
     toolchain: str
+    sound_lacks: str | None = None
     step: str = "text"
     text_flags: Sequence[str] = ()
     compiled: bool | None = None
@@ -57,6 +59,7 @@ class Report:
             memory_bytes=workshop.memory_bytes,
             evidence={
                 "tier": self.tier,
+                "sound_lacks": self.sound_lacks,
                 "step": self.step,
                 "compiled": self.compiled,
                 "statement_match": self.statement_match,

@@ -77,12 +77,25 @@ class Toolchain:
         """What Lean and its tools must find in their environment, in a box."""
         own = [f"{MOUNTS}/lean/lib/lean"]
         path = [".", *(f"{MOUNTS}/library{n}" for n in range(len(self.libraries))), *own]
-        return {"LEAN_PATH": ":".join(path), "LEAN_SYSROOT": f"{MOUNTS}/lean"}
+        return {
+            "LEAN_PATH": ":".join(path),
+            "LEAN_SYSROOT": f"{MOUNTS}/lean",
+            # A tool may have been linked against Lean's libraries where they lie on the host.
+            "LD_LIBRARY_PATH": f"{MOUNTS}/lean/lib/lean:{MOUNTS}/lean/lib",
+        }
 
     @property
     def lean(self) -> str:
         """`lean` in a box."""
         return f"{MOUNTS}/lean/{self.command}"
+
+    def tool(self, name: str) -> str | None:
+        """The tool `exporter`, `leanchecker` or `nanoda` in a box, if there is one."""
+        path: str | None = getattr(self, name)
+        if path is None:
+            return None
+        folder = "lean/bin" if name == "leanchecker" else name
+        return f"{MOUNTS}/{folder}/{os.path.basename(path)}"
 
 
 _failures: dict[LeanSettings, tuple[float, SandboxFault]] = {}
