@@ -106,11 +106,24 @@ class RolloutGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean over problems and its 95 % bootstrap interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
+
+@dataclass(frozen=True, slots=True)
 class EvalReport:
     """How good a policy is on held-out prompts.
 
     Attributes:
-        pass_at: {k: unbiased pass@k, mean over problems}.
+        estimates: by name: `pass@k`, `pass^k` (all k right), `maj@k` (the most frequent
+            answer), and `cot_pass@k` (answer and reasoning) where every verdict tells.
         reward: mean reward of the scored samples.
         problems: problems that count, that is with at least max(k) scored samples.
         dropped_problems: problems that had too few scored samples to count.
@@ -121,7 +134,7 @@ class EvalReport:
         tokens: mean tokens of a sample.
     """
 
-    pass_at: Mapping[int, float]
+    estimates: Mapping[str, Estimate]
     reward: float
     problems: int
     dropped_problems: int
@@ -134,9 +147,13 @@ class EvalReport:
     @property
     def pass_at_1(self) -> float:
         """The share of samples that are right."""
-        return self.pass_at[1]
+        return self.estimates["pass@1"].value
 
     def row(self) -> dict[str, float]:
         """Everything, flat, as metrics.jsonl has it."""
         numbers = {f.name: float(getattr(self, f.name)) for f in fields(self)[1:]}
-        return {f"pass@{k}": value for k, value in self.pass_at.items()} | numbers
+        row: dict[str, float] = {}
+        for name, estimate in self.estimates.items():
+            row |= {name: estimate.value, f"{name}/low": estimate.low}
+            row[f"{name}/high"] = estimate.high
+        return row | numbers

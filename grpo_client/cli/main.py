@@ -79,14 +79,17 @@ def evaluate(
         Path | None,
         typer.Option(help="Model folder; default: the newest checkpoint in `out`."),
     ] = None,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Beside it, what the run started from.")
+    ] = False,
 ) -> None:
-    """Measure pass@k of a policy on held-out prompts."""
+    """Measure pass@k, pass^k and maj@k of a policy on held-out prompts."""
     with _errors_told():
         settings = load_config(config, _all_overrides(overrides, sets, url))
         _share_cpus()
         from grpo_client.cli.evaluate import run_evaluation
 
-        run_evaluation(settings, local=local, checkpoint=checkpoint)
+        run_evaluation(settings, local=local, checkpoint=checkpoint, compare=compare)
 
 
 def run() -> None:

@@ -28,7 +28,7 @@ def step_line(row: Mapping[str, float], steps: int) -> str:
 
 def eval_line(report: EvalReport) -> str:
     """The estimates, and all that qualifies them."""
-    estimates = ", ".join(f"pass@{k} {value:.3f}" for k, value in report.pass_at.items())
+    estimates = ", ".join(f"{name} {e.value:.3f}" for name, e in report.estimates.items())
     return (
         f"{estimates} on {report.problems} problems ({report.samples} samples: "
         f"{report.unscored} unscored, {report.unextracted} without an answer, "

@@ -129,6 +129,16 @@ def test_a_run_leaves_metrics_curve_checkpoint_and_configuration(
     assert measured.output.startswith(f"{out / 'step-000005'}: pass@1 ")
     assert "pass@3" in measured.output
 
+    compared = invoke("eval", "--compare", "evaluate.samples=4", "evaluate.k=[1, 2, 4]")
+    assert compared.exit_code == 0, compared.output
+    lines = compared.output.splitlines()
+    assert lines[2].split() == ["base", "trained"]
+    assert [line.split()[0] for line in lines[3:6]] == ["pass@1", "pass@2", "pass@4"]
+    assert "the base is ahead" in compared.output
+    assert (out / "pass_at_k.png").read_bytes().startswith(b"\x89PNG")
+    for name in ("base", "trained"):
+        assert len((out / f"samples-{name}.jsonl").read_text().splitlines()) == 6 * 4
+
 
 def test_training_ends_once_the_goal_is_reached(
     invoke: Invoke, out: Path, monkeypatch: pytest.MonkeyPatch
