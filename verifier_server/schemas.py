@@ -13,6 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from verifier_server.verdict import Verdict
 
+_SORTED = json.JSONEncoder(sort_keys=True)
+
 
 class TextPart(BaseModel):
     """A text part of a chat message's content. Other part types carry no text to judge."""
@@ -122,7 +124,7 @@ def request_hash(
     checker: str, version: str | None, completion: str, params: dict[str, Any], prompt: str | None
 ) -> str:
     """A stable id of all that a verdict depends on: 32 hex digits of SHA-256."""
-    head = json.dumps([checker, version, params, prompt], sort_keys=True)
+    head = _SORTED.encode([checker, version, params, prompt])
     digest = hashlib.sha256(head.encode())
     digest.update(completion.encode("utf-8", "surrogatepass"))
     return digest.hexdigest()[:32]

@@ -15,11 +15,12 @@ from typing import Any
 from verifier_server.checkers.runtime import Task
 
 HEADER = struct.Struct("<IQ")
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 
 def pack(number: int, message: Mapping[str, Any]) -> bytes:
     """One frame about the task of that number."""
-    return _framed(number, json.dumps(message).encode())
+    return _framed(number, _ENCODER.encode(message).encode())
 
 
 def unpack(body: bytes) -> dict[str, Any]:
@@ -30,7 +31,7 @@ def unpack(body: bytes) -> dict[str, Any]:
 
 def pack_task(number: int, task: Task, *, lint: bool = False) -> bytes:
     """One frame that asks a worker for a task's judgement, or for that of its reference."""
-    head = json.dumps([task.checker, task.params, task.prompt, task.request_hash, lint])
+    head = _ENCODER.encode([task.checker, task.params, task.prompt, task.request_hash, lint])
     completion = task.completion.encode("utf-8", "surrogatepass")
     return _framed(number, head.encode() + b"\n" + completion)
 
