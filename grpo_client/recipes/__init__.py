@@ -7,7 +7,10 @@ from typing import Any, Protocol, cast
 
 from grpo_client.errors import ConfigError
 
-_RECIPES = {"arithmetic": "grpo_client.recipes.arithmetic"}
+_RECIPES = {
+    "arithmetic": "grpo_client.recipes.arithmetic",
+    "r1_zero": "grpo_client.recipes.r1_zero",
+}
 
 
 class Recipe(Protocol):

@@ -22,14 +22,14 @@ _SPECIAL = ["<pad>", "<bos>", "<eos>"]
 _PIECES = ["<think>", "</think>", "\\boxed{", "}", *"0123456789+=,"]
 
 
-def train_rows() -> list[dict[str, Any]]:
+def train_rows(accuracy_weight: float = 0.9) -> list[dict[str, Any]]:
     """Every problem that is not held out, as rows of prompt, checker and params."""
-    return [_row(a, b) for a, b in _split()[HELDOUT_PROBLEMS:]]
+    return [_row(a, b, accuracy_weight) for a, b in _split()[HELDOUT_PROBLEMS:]]
 
 
-def heldout_rows() -> list[dict[str, Any]]:
+def heldout_rows(accuracy_weight: float = 0.9) -> list[dict[str, Any]]:
     """512 problems that neither phase of training sees."""
-    return [_row(a, b) for a, b in _split()[:HELDOUT_PROBLEMS]]
+    return [_row(a, b, accuracy_weight) for a, b in _split()[:HELDOUT_PROBLEMS]]
 
 
 def demonstrations() -> list[tuple[str, str]]:
@@ -59,10 +59,11 @@ def _split() -> list[tuple[int, int]]:
     return [pairs[i] for i in order]
 
 
-def _row(a: int, b: int) -> dict[str, Any]:
+def _row(a: int, b: int, accuracy_weight: float) -> dict[str, Any]:
     accuracy = {"name": "accuracy", "checker": "math", "params": {"answer": str(a + b)}}
     form = {"name": "format", "checker": "format", "params": {"template": "think"}}
-    parts = [{**accuracy, "weight": 0.9}, {**form, "weight": 0.1}]
+    format_weight = round(1 - accuracy_weight, 6)
+    parts = [{**accuracy, "weight": accuracy_weight}, {**form, "weight": format_weight}]
     return {
         "id": f"{a}+{b}",
         "prompt": f"{a}+{b}=",

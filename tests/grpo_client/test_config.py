@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from grpo_client.config import Config, load_config, to_toml
+from grpo_client.data import load_prompts
 from grpo_client.errors import ConfigError
 
 BASE = ["data.train=rows.jsonl", "model.path=model"]
@@ -48,11 +49,17 @@ def test_values_are_toml_and_bare_words_are_strings() -> None:
         ("data.train=", "no data"),
         ("model.new.layers=2", r"model\.path and \[model\.new\]"),
         ("warm_start.max_steps=5", "demonstrations"),
+        ("algorithm.preset=gspo train.minibatches=1", "at least 2"),
+        ("algorithm.preset=gspo algorithm.normalize=token", "normalize = 'sequence'"),
+        ("algorithm.mismatch_low=3", "mismatch_low is above"),
+        ("algorithm.reference_every=3", "without algorithm.kl_coef"),
+        ("algorithm.preset=dapo rollout.ahead=true", "exclude each other"),
+        ("data.template=Question", r"must hold \{prompt\}"),
     ],
 )
 def test_a_bad_setting_names_its_key(override: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        load_config(None, [*BASE, override])
+        load_config(None, [*BASE, *override.split()])
 
 
 def test_an_unreadable_or_broken_file_is_named(tmp_path: Path) -> None:
@@ -88,6 +95,14 @@ def test_the_printed_configuration_loads_to_itself(tmp_path: Path) -> None:
     assert config != Config()
 
 
-def test_the_bundled_recipe_is_a_valid_configuration(repo_root: Path) -> None:
-    config = load_config(repo_root / "recipes" / "arithmetic.toml")
+@pytest.mark.parametrize("name", ["arithmetic", "r1_zero"])
+def test_the_bundled_recipes_are_valid_configurations(repo_root: Path, name: str) -> None:
+    config = load_config(repo_root / "recipes" / f"{name}.toml")
     assert config.algorithm.preset == "grpo"
+    assert load_prompts(config.data)[1]
+
+
+def test_a_preset_may_set_other_tables_and_what_the_user_writes_wins() -> None:
+    assert load_config(None, [*BASE, "algorithm.preset=gspo"]).train.minibatches == 4
+    chosen = load_config(None, [*BASE, "algorithm.preset=gspo", "train.minibatches=2"])
+    assert chosen.train.minibatches == 2

@@ -86,7 +86,7 @@ def test_maj_at_k_is_the_mean_over_all_subsets(answers: list[str | None], right:
 
 
 def test_maj_by_hand() -> None:
-    # Of three voters "4" leads alone in half: {4,4,5}, {4,4,-}; and is one of two in {4,5,-}, twice.
+    # Of three voters "4" leads alone in {4,4,5} and {4,4,-}, and is one of two in {4,5,-}, twice.
     answers, right = ["4", "4", "5", None], [True, True, False, False]
     assert maj_at_k(answers, right, 3) == pytest.approx((1 + 1 + 0.5 + 0.5) / 4)
     assert maj_at_k([None, None], [False, False], 2) == 0.0

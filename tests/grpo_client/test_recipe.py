@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import re
 
-from grpo_client.recipes import arithmetic
+from grpo_client.recipes import arithmetic, r1_zero
 from tests.grpo_client.fakes import BoxedSumVerifier
 from verifier_server.client import Item
 
@@ -24,6 +24,13 @@ def test_every_demonstration_is_true_and_earns_the_full_reward() -> None:
         assert all(int(a) + int(b) + int(c) == int(s) for a, b, c, s in sums)
         item = Item(completion=worked, checker="composite", params=rows[prompt]["params"])
         assert BoxedSumVerifier().score([item])[0].score == 1
+
+
+def test_r1_zero_rewards_answer_and_form_alike() -> None:
+    rows = r1_zero.train_rows()
+    assert [row["prompt"] for row in rows] == [row["prompt"] for row in arithmetic.train_rows()]
+    for part in rows[0]["params"]["parts"]:
+        assert part["weight"] == 0.5
 
 
 def test_the_tokenizer_returns_what_it_was_given() -> None:
