@@ -93,9 +93,10 @@ class Confinement:
         if not self.own_users:
             del values[resource.RLIMIT_NPROC]
         for kind, wanted in values.items():
-            _, hard = resource.getrlimit(kind)
+            soft, hard = resource.getrlimit(kind)
             value = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-            resource.setrlimit(kind, (value, value))
+            if (soft, hard) != (value, value):  # gVisor lets some of them not be set at all
+                resource.setrlimit(kind, (value, value))
 
 
 def start(argv: Sequence[str], env: Mapping[str, str]) -> NoReturn:
