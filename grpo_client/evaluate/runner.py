@@ -79,13 +79,14 @@ def _estimates(problems: Sequence[Sequence[Reward]], ks: Sequence[int]) -> dict[
     by_name: dict[str, list[float]] = {}
     for k in ks:
         by_name[f"pass@{k}"] = [pass_at_k(n, c, k) for n, c in tallies]
-    for k in ks:
-        if k > 1:
-            by_name[f"pass^{k}"] = [pass_hat_k(n, c, k) for n, c in tallies]
-            by_name[f"maj@{k}"] = [
-                maj_at_k([r.answer for r in rewards], [_right(r) for r in rewards], k)
-                for rewards in problems
-            ]
+    several = [k for k in ks if k > 1]  # of one sample all three say the same
+    for k in several:
+        by_name[f"pass^{k}"] = [pass_hat_k(n, c, k) for n, c in tallies]
+    for k in several:
+        by_name[f"maj@{k}"] = [
+            maj_at_k([r.answer for r in rewards], [_right(r) for r in rewards], k)
+            for rewards in problems
+        ]
     if all(r.components.get(COT) is not None for rewards in problems for r in rewards):
         sound = [
             (len(rewards), sum(_right(r) and r.components[COT] == 1 for r in rewards))
