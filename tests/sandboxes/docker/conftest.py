@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,11 +20,13 @@ from sandboxes.docker.images import Images
 from sandboxes.docker.labels import OWNER, Household
 from sandboxes.docker.profile import Profile, Resources
 from sandboxes.docker.provider import IMAGE, ContainerProvider, DockerProvider, NestedProvider
+from tests.sandboxes.docker.own_engine import OwnEngine
 
 Open = Callable[..., DockerProvider]
 TEMPLATE = os.environ.get("VERIFIER_SANDBOX_IMAGE", IMAGE)
 KINDS = {"container": ContainerProvider, "nested": NestedProvider}
 _BUILD_S = 250
+_ENGINE_BYTES = 400 << 20
 
 
 @pytest.fixture(scope="session")
@@ -51,6 +55,20 @@ def image(engine: Engine, about: About) -> str:
         if built.returncode != 0:
             pytest.skip(f"no image of boxes: {built.stderr[-500:]}")
     return Images(engine, TEMPLATE).find(SandboxSpec())
+
+
+@pytest.fixture(scope="session")
+def own() -> Iterator[OwnEngine]:
+    """An engine that a test may kill, and starts again."""
+    if os.geteuid() != 0 or shutil.which("dockerd") is None:
+        pytest.skip("no dockerd, or not root to start one")
+    own = OwnEngine(Path(tempfile.mkdtemp(prefix="engine-")), _ENGINE_BYTES)
+    try:
+        own.start()
+        own.build()
+        yield own
+    finally:
+        own.close()
 
 
 @pytest.fixture

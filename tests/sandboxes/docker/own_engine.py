@@ -154,6 +154,15 @@ class OwnEngine:
             self._dockerd.wait(timeout=_STOP_S)
             self._dockerd = None
 
+    def is_busy(self) -> bool:
+        """Whether a program sleeps in one of its containers, below a launcher."""
+        for pid in self._pids():
+            with contextlib.suppress(OSError):
+                stat = Path(f"/proc/{pid}/wchan").read_text()
+                if "nanosleep" in stat:
+                    return True
+        return False
+
     def _pids(self) -> list[int]:
         """Processes in its containers."""
         found: set[int] = set()

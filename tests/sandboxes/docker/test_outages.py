@@ -5,13 +5,9 @@ Each is told by type and remedy while it lasts, and over without a restart of ou
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -24,21 +20,7 @@ from tests.sandboxes.docker.conftest import KINDS
 from tests.sandboxes.docker.own_engine import OwnEngine
 
 SPEC = SandboxSpec(SMALL)
-_DATA_BYTES = 400 << 20
 Open = Callable[[str], DockerProvider]
-
-
-@pytest.fixture(scope="module")
-def own() -> Iterator[OwnEngine]:
-    if os.geteuid() != 0 or shutil.which("dockerd") is None:
-        pytest.skip("no dockerd, or not root to start one")
-    own = OwnEngine(Path(tempfile.mkdtemp(prefix="engine-")), _DATA_BYTES)
-    try:
-        own.start()
-        own.build()
-        yield own
-    finally:
-        own.close()
 
 
 @pytest.fixture
