@@ -90,11 +90,14 @@ def make_container(engine: Engine, image: str) -> Iterator[Callable[..., str]]:
     household = Household(engine)
     names = []
 
-    def made(program: str, *, memory_bytes: int = 64 << 20, runtime: str = "runc") -> str:
+    def made(
+        program: str, *, memory_bytes: int = 64 << 20, runtime: str = "runc", slot: bool = False
+    ) -> str:
         name = household.new_name()
         names.append(name)
         command = ("python3", "-I", "-S", "-c", program)
-        profile = Profile(image, command, runtime, Resources(memory_bytes, 300), 1 << 20)
+        resources = Resources(memory_bytes, 300)
+        profile = Profile(image, command, runtime, resources, 1 << 20, slot=slot)
         engine.create(name, profile.body({}, household.labels(600)))
         return name
 

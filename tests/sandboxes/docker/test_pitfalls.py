@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from sandboxes.docker.profile import Resources
 from sandboxes.docker.runtimes import runtime_named
 from sandboxes.docker.slots import ContainerPlace, Kind
 from tests.sandboxes.conftest import SMALL
-from tests.sandboxes.docker.conftest import Open
+from tests.sandboxes.docker.conftest import KINDS, Open
 
 Make = Callable[..., str]
 HOG = "x = []\nwhile True: x.append(bytearray(1 << 20))"
@@ -43,12 +44,100 @@ def test_a_client_that_reads_no_more_does_not_stall_the_engine(
     assert quick.death(name, 20).asked_for
 
 
-def test_a_flood_of_output_ends_by_its_own_limit(open_provider: Open) -> None:
-    with open_provider().create(SandboxSpec(SMALL)) as box:
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_flood_of_output_ends_by_its_own_limit(kind: str, open_provider: Open) -> None:
+    with open_provider(kind).create(SandboxSpec(SMALL)) as box:
         result = box.exec(["sh", "-c", "yes & yes >&2"])
     assert result.reason is ExitReason.OUTPUT_LIMIT
     assert result.truncated
     assert len(result.stdout) <= SMALL.output_bytes
+
+
+@pytest.mark.parametrize("slot", [False, True], ids=["box", "slot"])
+def test_the_containers_own_filter_refuses_what_dockers_default_lets_through(
+    slot: bool, make_container: Make, engine: Engine
+) -> None:
+    """Sockets to the hypervisor, which no network namespace holds, and io_uring."""
+    program = """
+import ctypes, os, socket
+def refused(attempt):
+    try:
+        attempt()
+    except PermissionError:
+        return True
+def ring():
+    if ctypes.CDLL(None, use_errno=True).syscall(425, 8, ctypes.create_string_buffer(120)) < 0:
+        raise OSError(ctypes.get_errno(), "io_uring_setup")
+families = socket.AF_VSOCK, socket.AF_UNIX, socket.AF_NETLINK, socket.AF_PACKET, 38
+held = [refused(lambda: socket.socket(f, socket.SOCK_STREAM)) for f in families]
+os._exit(42 if all(held) and refused(ring) else 7)
+"""
+    name = make_container(program, slot=slot)
+    engine.start(name)
+    assert engine.death(name, 60).exit == 42
+
+
+def test_processes_of_programs_in_one_slot_are_not_counted_together(open_provider: Open) -> None:
+    """RLIMIT_NPROC is a user's, and given back late, unless he is a namespace's own."""
+    forks = """
+import os
+alive = []
+try:
+    while len(alive) < 100:
+        if (pid := os.fork()) == 0:
+            os.read(int(os.environ["HELD"]), 1)
+            os._exit(0)
+        alive.append(pid)
+except OSError:
+    print(len(alive))
+"""
+    hold = "import os; r, w = os.pipe(); os.environ['HELD'] = str(r)\n"
+    with open_provider("nested").create(SandboxSpec(SMALL)) as box:
+        counts = [box.exec(["python3", "-c", hold + forks]).stdout for _ in range(12)]
+    assert counts == [b"%d\n" % (SMALL.pids - 1)] * 12
+
+
+def test_gvisors_own_threads_leave_programs_their_processes(
+    open_provider: Open, no_runtime: Callable[[str], None]
+) -> None:
+    """With its limit as the container's, any fork would end the container."""
+    no_runtime("runsc")
+    fork = (
+        "import os\nfor _ in range(20):\n  if os.fork() == 0: os._exit(0)\n  os.wait()\nprint('ok')"
+    )
+    limits = replace(SMALL, time_s=60, pids=4)
+    with open_provider(runtime="runsc").create(SandboxSpec(limits)) as box:
+        result = box.exec(["python3", "-c", fork])
+    assert (result.exit, result.stdout) == (0, b"ok\n"), result
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_programs_can_be_run_from_where_programs_are_written(
+    kind: str, open_provider: Open
+) -> None:
+    """Docker mounts a tmpfs without the right to run what lies there."""
+    copy = "cp /bin/true tool && ./tool"
+    with open_provider(kind).create(SandboxSpec(SMALL)) as box:
+        result = box.exec(["sh", "-c", copy])
+    assert result.exit == 0, result.stderr
+
+
+def test_what_is_written_to_a_tmpfs_can_be_copied_out(open_provider: Open) -> None:
+    """The engine's archives show nothing of a tmpfs, and can't be put on a read-only root."""
+    with open_provider().create(SandboxSpec(SMALL)) as box:
+        assert box.exec(["sh", "-c", "mkdir sub; echo hi > sub/out"]).exit == 0
+        assert box.read("sub/out", 10) == b"hi\n"
+
+
+def test_nothing_of_the_callers_environment_is_seen(
+    open_provider: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET_OF_THE_HOST", "s3cret")
+    look = "cat /proc/*/environ | tr '\\0' '\\n'; env"
+    with open_provider().create(SandboxSpec(SMALL)) as box:
+        result = box.exec(["sh", "-c", look])
+    assert b"PATH=" in result.stdout
+    assert b"s3cret" not in result.stdout
 
 
 def test_an_engine_that_hangs_is_given_up(tmp_path: Path) -> None:
@@ -97,9 +186,12 @@ def test_a_launcher_that_the_engine_was_asked_to_kill_did_not_run_out_of_memory(
     assert (death.exit, death.asked_for, death.out_of_memory) == (137, True, False)
 
 
-def test_a_child_killed_for_memory_is_no_crash_of_the_program(open_provider: Open) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_child_killed_for_memory_is_no_crash_of_the_program(
+    kind: str, open_provider: Open
+) -> None:
     program = f"import os\nif os.fork() == 0:\n exec({HOG!r})\nos.wait()\nprint('survived')"
-    with open_provider().create(SandboxSpec(Limits(memory_bytes=64 * MIB))) as box:
+    with open_provider(kind).create(SandboxSpec(Limits(memory_bytes=64 * MIB))) as box:
         assert box.exec(["python3", "-c", program]).reason is ExitReason.MEMORY_LIMIT
 
 
