@@ -203,6 +203,7 @@ COMPLETIONS: list[Row] = [
     ("-5", "it falls to -5", True, LENIENT),
     ("2.5", "it takes 2.5 hours", True, LENIENT),
     ("5", "no number here", "no_answer", LENIENT),
+    ("(\\frac12, 3)", "Point with fractions: $(\\frac{1}{2}, 3)$", True, LENIENT),
     # the same again, in other shapes
     ("35", "<think>\n5*7=35\n</think>\n\n**35**", True),
     ("35", "<think>a</think>\n\n</think>\\boxed{35}", True),

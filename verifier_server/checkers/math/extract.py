@@ -125,8 +125,8 @@ def _whole(text: str) -> Extracted | None:
 
 
 def _is_sentence(found: Extracted) -> bool:
-    """Whether a whole completion starts with prose: `We have 3 + 2 = 5`."""
-    return found.how == "whole" and bool(_PROSE.match(found.text))
+    """Whether a whole completion starts with prose that is no caption: `We have 3 + 2 = 5`."""
+    return found.how == "whole" and ":" not in found.text and bool(_PROSE.match(found.text))
 
 
 def _is_expression(text: str) -> bool:
