@@ -53,6 +53,9 @@ class _Plan:
     cached: bool = False
 
 
+_Pending = tuple[_Plan, asyncio.Future[Judged]]
+
+
 class ScoringService:
     """Judges items. Keeps order, ids and count, whatever mix of bad items a batch holds."""
 
@@ -80,16 +83,41 @@ class ScoringService:
         Raises:
             Overloaded: a queue is full; nothing was judged.
         """
-        return list(await asyncio.gather(*await self._submit(items)))
+        pending = await self._submit(items)
+        judged = await asyncio.gather(*(future for _, future in pending))
+        return [
+            self._conclude(index, plan, one)
+            for index, ((plan, _), one) in enumerate(zip(pending, judged, strict=True))
+        ]
 
     async def stream(self, items: Sequence[Item | Malformed]) -> AsyncIterator[list[Verdict]]:
         """The verdicts as they fall due, those together that are due together.
 
         `index` tells whose each is. Raises as `score`, at once.
         """
-        return _as_due(await self._submit(items))
+        return self._as_due(await self._submit(items))
 
-    async def _submit(self, items: Sequence[Item | Malformed]) -> list[asyncio.Future[Verdict]]:
+    async def _as_due(self, pending: list[_Pending]) -> AsyncIterator[list[Verdict]]:
+        ready: asyncio.Queue[int] = asyncio.Queue()
+        for index, (_, future) in enumerate(pending):
+            future.add_done_callback(partial(_note, ready, index))
+        left = len(pending)
+        try:
+            while left:
+                due = [await ready.get()]
+                while not ready.empty():
+                    due.append(ready.get_nowait())
+                left -= len(due)
+                yield [
+                    self._conclude(index, plan, future.result())
+                    for index, (plan, future) in ((index, pending[index]) for index in due)
+                ]
+        finally:
+            for _, future in pending:  # nobody reads on: what is not judged yet need not be
+                future.cancel()
+
+    async def _submit(self, items: Sequence[Item | Malformed]) -> list[_Pending]:
+        """Each item's plan and the future of its judgement; who cancels that frees the work."""
         plans = await self._look_up([self._plan(item) for item in items])
         try:
             self._dispatcher.admit(Counter(plan.resource for plan in plans if plan.task))
@@ -97,37 +125,7 @@ class ScoringService:
             self._metrics.count_refusal()
             raise
         call = object()
-        return [
-            self._verdict(index, plan, self._judged(plan, call)) for index, plan in enumerate(plans)
-        ]
-
-    def _verdict(
-        self, index: int, plan: _Plan, judged: asyncio.Future[Judged]
-    ) -> asyncio.Future[Verdict]:
-        """The future of a verdict; who cancels it, or all that waits for it, frees the work.
-
-        Callbacks and no task: of thousands of items a second, tasks would take a good part.
-        """
-        verdict: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
-        judged.add_done_callback(partial(self._settle, index, plan, verdict))
-        verdict.add_done_callback(partial(_forsake, judged))
-        return verdict
-
-    def _settle(
-        self,
-        index: int,
-        plan: _Plan,
-        verdict: asyncio.Future[Verdict],
-        judged: asyncio.Future[Judged],
-    ) -> None:
-        if verdict.done():
-            return
-        if judged.cancelled():
-            verdict.cancel()
-        elif error := judged.exception():
-            verdict.set_exception(error)
-        else:
-            verdict.set_result(self._conclude(index, plan, judged.result()))
+        return [(plan, self._judged(plan, call)) for plan in plans]
 
     async def _look_up(self, plans: list[_Plan]) -> list[_Plan]:
         """The plans, those settled whose judgements are in the cache."""
@@ -200,6 +198,7 @@ class ScoringService:
         return _Plan(
             item.id,
             item.checker,
+            item,
             version=checker.version,
             hash=hash_,
             task=task,
@@ -243,24 +242,5 @@ class ScoringService:
         return verdict
 
 
-def _forsake(judged: asyncio.Future[Judged], verdict: asyncio.Future[Verdict]) -> None:
-    """Nobody waits for the verdict any more."""
-    if verdict.cancelled():
-        judged.cancel()
-
-
-async def _as_due(pending: list[asyncio.Future[Verdict]]) -> AsyncIterator[list[Verdict]]:
-    ready: asyncio.Queue[asyncio.Future[Verdict]] = asyncio.Queue()
-    for future in pending:
-        future.add_done_callback(ready.put_nowait)
-    left = len(pending)
-    try:
-        while left:
-            due = [await ready.get()]
-            while not ready.empty():
-                due.append(ready.get_nowait())
-            left -= len(due)
-            yield [future.result() for future in due]
-    finally:
-        for future in pending:  # nobody reads on: what is not judged yet need not be
-            future.cancel()
+def _note(ready: asyncio.Queue[int], index: int, _: asyncio.Future[Judged]) -> None:
+    ready.put_nowait(index)

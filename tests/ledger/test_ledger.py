@@ -222,8 +222,10 @@ async def test_a_service_records_each_verdict(tmp_path: Path) -> None:
     await service.close()
     assert b'verifier_ledger_entries_total{what="written"} 4.0' in service.metrics.render()
     store = LedgerStore(url, must_exist=True)
-    found = sorted((row["checker"], row["outcome"], row["score"]) for row in store.read())
+    whole = list(store.read())
     store.close()
+    assert {json.loads(row["item"]).get("completion") for row in whole} == {"4", None}
+    found = sorted((row["checker"], row["outcome"], row["score"]) for row in whole)
     assert found == [
         ("", "bad_reference", None),
         ("exact", "accepted", 1),
