@@ -59,6 +59,10 @@ class VerifierReward:
         """
         return self._threads.submit(lambda: self._ask([group])[0])
 
+    def close(self) -> None:
+        """Begins no further group; those under way end when the client is closed."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
     def _ask(self, groups: Sequence[RolloutGroup]) -> list[RolloutGroup]:
         verdicts = self._scorer.score(self._items(groups))
         total = sum(len(group.rollouts) for group in groups)

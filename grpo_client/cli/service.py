@@ -34,7 +34,9 @@ def open_reward(
         key = None if local else os.environ.get(config.api_key_env)
         client = stack.enter_context(VerifierClient(url, api_key=key))
         _require_checkers(client, {name for p in prompts for name in _named(p.checker, p.params)})
-        yield VerifierReward(client, config)
+        reward = VerifierReward(client, config)
+        stack.callback(reward.close)
+        yield reward
 
 
 def _named(checker: str, params: Mapping[str, Any]) -> Iterator[str]:

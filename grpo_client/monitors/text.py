@@ -20,10 +20,22 @@ def step_line(row: Mapping[str, float], steps: int) -> str:
         f"clip {row['clip_share']:.3f}",
         f"grad {row['grad_norm']:.2f}",
         f"no signal {row['zero_signal']:.0%}",
+        *_drawn(row),
         f"unscored {row['unscored']:.0f}",
         f"sample {row['generate_s']:.2f}s score {row['score_s']:.2f}s train {row['update_s']:.2f}s",
     ]
     return " | ".join(parts)
+
+
+def _drawn(row: Mapping[str, float]) -> list[str]:
+    """How a batch came about, where it was not simply sampled for the step."""
+    parts = []
+    if row["rounds"] > 1 or row["carried"]:
+        kept, sampled = row["trained_groups"], row["sampled_groups"]
+        parts.append(f"kept {kept:.0f} of {sampled:.0f} in {row['rounds']:.0f} rounds")
+    if row["staleness"]:
+        parts.append(f"stale {row['staleness']:.2f}")
+    return parts
 
 
 def eval_line(report: EvalReport) -> str:

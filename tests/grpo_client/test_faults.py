@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import wait
 
 import httpx
 import pytest
 
+from grpo_client.config import RewardConfig
 from grpo_client.reward import VerifierReward
+from grpo_client.rollout.base import Sampling
 from grpo_client.train.loop import Trainer
 from tests.grpo_client.fakes import verdict
 from tests.grpo_client.tiny import make_trainer, run, same, says_seven, weights
@@ -92,6 +97,28 @@ def test_what_stays_unscored_is_left_out_and_counted(name: str) -> None:
     as_zero = make_trainer(judge=lambda item: 0.0 if item.prompt == first else says_seven(item))
     run(as_zero, STEPS)
     assert not same(weights(trainer), weights(as_zero))
+
+
+def test_a_verifier_that_hangs_keeps_nothing_from_ending() -> None:
+    """As at a second Ctrl-C: what waits is dropped, what is under way ends with the client."""
+    asked = threading.Semaphore(0)
+
+    async def hang(request: httpx.Request) -> httpx.Response:
+        asked.release()
+        await asyncio.Event().wait()
+        raise AssertionError("nothing sets it")
+
+    trainer = make_trainer()
+    group = trainer.collector._engine.generate(trainer.prompts[:1], 2, Sampling(2), (0,))[0]
+    with VerifierClient("http://127.0.0.1:9", transport=httpx.MockTransport(hang)) as client:
+        reward = VerifierReward(client, RewardConfig(groups_in_flight=2))
+        futures = [reward.submit(group) for _ in range(5)]
+        for _ in range(2):
+            assert asked.acquire(timeout=60)
+        reward.close()
+    assert not wait(futures[:2], timeout=60).not_done
+    assert all(future.exception() for future in futures[:2])
+    assert all(future.cancelled() for future in futures[2:])
 
 
 def prompt_with_a_right_answer() -> str:
