@@ -74,13 +74,10 @@ def ask_axioms(
     return Asked(run, True, _listed(rest) if subject == f"'{name}" else None)
 
 
-def known_axioms(
+def known_constants(
     workshop: Workshop, head: Head, modules: Mapping[str, bytes], names: Sequence[str]
-) -> tuple[str, ...]:
-    """Which of these names are axioms where a submission is not yet there.
-
-    Asked before any hostile text is built. A submission that declares an axiom under an allowed
-    name which the task's imports don't hold would be believed otherwise.
+) -> dict[str, tuple[str, ...]]:
+    """Which of these constants there are where a submission is not yet, and what they rest on.
 
     Args:
         workshop: runs Lean.
@@ -91,16 +88,16 @@ def known_axioms(
     Raises:
         SandboxFault: the box failed, or Lean did.
     """
-    if not names:
-        return ()
     first = top(head, modules)
     text = first + "".join(f"#print axioms _root_.{name}\n" for name in names)
     run = workshop.compile(_MODULE, text, modules)
     if not run.is_plain:
-        raise SandboxFault(f"the allowed axioms could not be looked up: {run.describe()}")
-    lines = {first.count("\n") + 1 + place: name for place, name in enumerate(names)}
-    told = {m.line: m.text.partition("' ")[2] for m in run.messages if m.severity != "error"}
-    return tuple(name for line, name in lines.items() if _listed(told.get(line, "")) == (name,))
+        raise SandboxFault(f"the task's constants could not be looked up: {run.describe()}")
+    lines = {m.line: m.text.partition("' ")[2] for m in run.messages if m.severity != "error"}
+    told = {
+        name: _listed(lines.get(line, "")) for line, name in enumerate(names, first.count("\n") + 1)
+    }
+    return {name: axioms for name, axioms in told.items() if axioms is not None}
 
 
 def _listed(text: str) -> tuple[str, ...] | None:
@@ -110,4 +107,4 @@ def _listed(text: str) -> tuple[str, ...] | None:
     return tuple(_NAME.findall(match["names"])) if match else None
 
 
-__all__ = ["Asked", "ask_axioms", "known_axioms"]
+__all__ = ["Asked", "ask_axioms", "known_constants"]

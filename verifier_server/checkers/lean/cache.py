@@ -25,7 +25,7 @@ from verifier_server.checkers.lean.toolchain import Toolchain
 log = logging.getLogger(__name__)
 
 # Changes when the modules that `challenge` makes do.
-_FORMAT = "2"
+_FORMAT = "3"
 _MOST_FILES = 20_000
 
 
@@ -106,6 +106,7 @@ def _read(path: Path) -> Challenge | None:
     modules = {name: base64.b64decode(content) for name, content in raw["modules"].items()}
     return Challenge(
         modules,
+        base64.b64decode(raw["reserved"]),
         base64.b64decode(raw["statement_module"]),
         raw["asked"],
         tuple(raw["axioms"]),
@@ -117,6 +118,7 @@ def _read(path: Path) -> Challenge | None:
 def _write(path: Path, challenge: Challenge) -> None:
     raw = {
         "modules": {n: base64.b64encode(c).decode() for n, c in challenge.modules.items()},
+        "reserved": base64.b64encode(challenge.reserved).decode(),
         "statement_module": base64.b64encode(challenge.statement_module).decode(),
         "asked": challenge.asked,
         "axioms": challenge.axioms,

@@ -7,7 +7,8 @@ match the statement and lean on that gap alone. For tier `sound` that proof's mo
 and is what a submission's export is compared with.
 
 An allowed axiom is one that the task's imports hold: a submission may not bring its own under
-the name.
+the name. Nor may it declare what the kernel knows by its name, as in a library of the task's
+own that lacks it: by another `Nat.gcd`, two is four. `AnswerKeyReserved` takes these names.
 """
 
 from __future__ import annotations
@@ -16,10 +17,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from verifier_server.checkers.lean.axioms import ask_axioms, known_axioms
+from verifier_server.checkers.lean.axioms import ask_axioms, known_constants
 from verifier_server.checkers.lean.box import Compiled, Workshop, describe
 from verifier_server.checkers.lean.export.closure import Missing
-from verifier_server.checkers.lean.export.compare import Expected, asked, expectation
+from verifier_server.checkers.lean.export.compare import (
+    NATIVE,
+    PRIMITIVES,
+    Expected,
+    asked,
+    expectation,
+)
 from verifier_server.checkers.lean.export.reader import ExportError
 from verifier_server.checkers.lean.exporter import is_whole, read, run_exporter
 from verifier_server.checkers.lean.messages import Message
@@ -29,6 +36,8 @@ from verifier_server.errors import BadReference, SandboxFault
 
 CHALLENGE = "AnswerKeyChallenge"
 SUBMISSION = "AnswerKeySubmission"
+RESERVED = "AnswerKeyReserved"
+_KERNELS_OWN = (*PRIMITIVES, *NATIVE)
 _ASKED = "answer_key_challenge"
 _GAP, _OWN_GAP = "answer_key_gap", "answer_key_own_gap"
 _LACKS = re.compile(r"unknown module prefix|object file .* does not exist|incompatible header")
@@ -41,6 +50,7 @@ class Challenge:
 
     Attributes:
         modules: compiled modules that a submission may import, by name: the context, if any.
+        reserved: the module that takes the names which no submission may declare.
         statement_module: the compiled statement itself.
         asked: the constant in it that states the theorem, by full name.
         axioms: those of the allowed axioms that there are without a submission.
@@ -50,11 +60,21 @@ class Challenge:
     """
 
     modules: dict[str, bytes]
+    reserved: bytes
     statement_module: bytes
     asked: str
-    axioms: tuple[str, ...] = ()
+    axioms: tuple[str, ...]
     stated: bytes = b""
     expected: Expected | None = None
+
+    def beside(self, submission: bytes) -> dict[str, bytes]:
+        """All compiled modules, a submission's among them, by name."""
+        return {
+            **self.modules,
+            RESERVED: self.reserved,
+            CHALLENGE: self.statement_module,
+            SUBMISSION: submission,
+        }
 
 
 def compile_challenge(
@@ -79,13 +99,23 @@ def compile_challenge(
     theorem = f"{statement.before}{statement.keyword} {_ASKED}{statement.after} := {_GAP} _\n"
     text = f"{top(head, modules)}{_axiom(_GAP)}{statement.scope}\n{theorem}"
     stated = _compiled(workshop, workshop.compile(CHALLENGE, text, modules), "the statement")
-    challenge = Challenge(modules, stated, statement.in_namespace(_ASKED))
-    own = _judge_own_proof(workshop, statement, challenge)
-    known = known_axioms(workshop, head, modules, axioms)
-    challenge = replace(challenge, axioms=known, stated=own)
+    known = known_constants(workshop, head, modules, [*axioms, *_KERNELS_OWN])
+    challenge = Challenge(
+        modules,
+        _reserve(workshop, [name for name in _KERNELS_OWN if name not in known]),
+        stated,
+        statement.in_namespace(_ASKED),
+        tuple(name for name in axioms if known.get(name) == (name,)),
+    )
+    challenge = replace(challenge, stated=_judge_own_proof(workshop, statement, challenge))
     if not exported:
         return challenge
     return replace(challenge, expected=_expect(workshop, challenge, statement.full_name))
+
+
+def _reserve(workshop: Workshop, names: Sequence[str]) -> bytes:
+    text = "prelude\n" + "".join(map(_axiom, names))
+    return _compiled(workshop, workshop.compile(RESERVED, text, {}), "a module of names")
 
 
 def _expect(workshop: Workshop, challenge: Challenge, theorem: str) -> Expected:
@@ -148,11 +178,7 @@ def _judge_own_proof(workshop: Workshop, statement: Statement, challenge: Challe
     )
     own = workshop.compile(SUBMISSION, proof, challenge.modules)
     submission = _compiled(workshop, own, "the statement")
-    modules = {
-        **challenge.modules,
-        CHALLENGE: challenge.statement_module,
-        SUBMISSION: submission,
-    }
+    modules = challenge.beside(submission)
     found = ask_axioms(
         workshop, statement.head, modules, asked=challenge.asked, given=statement.full_name
     )

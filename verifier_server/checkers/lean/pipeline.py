@@ -13,7 +13,6 @@ from __future__ import annotations
 from verifier_server.checkers.lean.axioms import ask_axioms
 from verifier_server.checkers.lean.box import Compiled, Workshop
 from verifier_server.checkers.lean.challenge import (
-    CHALLENGE,
     SUBMISSION,
     Challenge,
     lacks_library,
@@ -104,11 +103,7 @@ def ask(
 ) -> None:
     """Steps `statement` and `axioms`, asked of a clean process. Raises as `build`."""
     report.step = "statement"
-    modules = {
-        **challenge.modules,
-        CHALLENGE: challenge.statement_module,
-        SUBMISSION: submission,
-    }
+    modules = challenge.beside(submission)
     asked = ask_axioms(
         workshop, statement.head, modules, asked=challenge.asked, given=statement.full_name
     )

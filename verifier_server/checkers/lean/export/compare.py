@@ -26,12 +26,12 @@ from verifier_server.checkers.lean.export.names import parse_name
 PRIMITIVES = (
     *("Nat", "Nat.add", "Nat.sub", "Nat.mul", "Nat.pow", "Nat.gcd", "Nat.div", "Nat.mod"),
     *("Nat.beq", "Nat.ble", "Nat.land", "Nat.lor", "Nat.xor", "Nat.log2"),
-    *("Nat.shiftLeft", "Nat.shiftRight", "Bool", "String", "String.mk", "String.ofList"),
-    *("Char", "Char.ofNat", "List", "Quot", "Quot.mk", "Quot.lift", "Quot.ind", "Eq"),
+    *("Nat.shiftLeft", "Nat.shiftRight", "String", "String.mk", "String.ofList"),
+    *("Char", "Char.ofNat", "List", "Quot", "Quot.mk", "Quot.lift", "Quot.ind"),
     "eagerReduce",
 )
 # By these it runs compiled code, which is believed only where the task says so.
-_NATIVE = ("Lean.reduceBool", "Lean.reduceNat")
+NATIVE = ("Lean.reduceBool", "Lean.reduceNat")
 _NATIVE_AXIOMS = frozenset(("Lean.ofReduceBool", "Lean.ofReduceNat", "Lean.trustCompiler"))
 # A type as large as the statement's is told as different by its digest; a larger one that
 # would take long is not looked at whole.
@@ -77,7 +77,7 @@ def asked(theorem: str, axioms: Sequence[str]) -> list[str]:
 
 
 def _known(axioms: Iterable[str]) -> tuple[str, ...]:
-    return (*PRIMITIVES, *_NATIVE) if _NATIVE_AXIOMS.intersection(axioms) else PRIMITIVES
+    return (*PRIMITIVES, *NATIVE) if _NATIVE_AXIOMS.intersection(axioms) else PRIMITIVES
 
 
 def expectation(graph: Graph, theorem: str, axioms: Sequence[str]) -> Expected:
@@ -164,7 +164,7 @@ def require_axioms(graph: Graph, theorem: str, expected: Expected) -> None:
             raise Mismatch("axioms", f"`{graph.show(constant.name)}` is unsafe or partial")
     other = [at for at in found.values() if at.kind == "axiom" and at.name not in allowed]
     if not _NATIVE_AXIOMS.intersection(expected.axioms):
-        native = filter(None, (graph.find(parse_name(name)) for name in _NATIVE))
+        native = filter(None, (graph.find(parse_name(name)) for name in NATIVE))
         other += [at for at in native if at.name in found]
     if other:
         named = ", ".join(sorted(graph.show(at.name) for at in other)[:10])
@@ -198,6 +198,7 @@ def _axiom(graph: Graph, axiom: Declaration) -> str:
 
 
 __all__ = [
+    "NATIVE",
     "PRIMITIVES",
     "Expected",
     "Mismatch",
