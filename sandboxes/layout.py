@@ -12,6 +12,8 @@ TOOLS = "/opt/box/bin"
 PACKAGES = "/opt/box/packages"
 MOUNTS = "/opt/box/mounts"
 LAUNCHER = "/opt/answerkey"
+# Uid and gid of a program, in its own view.
+BOX_ID = 64000
 
 ENVIRONMENT = {
     "PATH": f"{TOOLS}:/usr/local/bin:/usr/bin:/bin",
@@ -38,6 +40,7 @@ def environment(packages: Sequence[str], preload: Sequence[str] = ()) -> dict[st
 
 
 __all__ = [
+    "BOX_ID",
     "ENVIRONMENT",
     "LAUNCHER",
     "MOUNTS",

@@ -22,6 +22,7 @@ _REQUEST_S = 60.0
 _CONTROLLERS = (
     "enable the kernel's controllers (cgroup_enable=memory swapaccount=1), or delegate them"
 )
+_REMAPPED = ("name=userns", "name=rootless")
 _ATTACH = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
 
 
@@ -33,11 +34,13 @@ class About:
         version: its own.
         runtimes: the OCI runtimes that it knows.
         cgroup_version: "1" or "2".
+        remaps_users: ids in a container stand for others, of which there are few.
     """
 
     version: str
     runtimes: frozenset[str]
     cgroup_version: str
+    remaps_users: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,7 @@ class Engine:
                 version=told["ServerVersion"],
                 runtimes=frozenset(told["Runtimes"]),
                 cgroup_version=told.get("CgroupVersion", "1"),
+                remaps_users=any(o in _REMAPPED for o in told.get("SecurityOptions") or ()),
             )
 
     def image(self, name: str) -> Image:

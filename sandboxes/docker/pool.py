@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -84,6 +85,11 @@ class Pool:
         self._swept_at = time.monotonic()
         self._closed = False
         self._crew = Crew(_MAKERS, self._do_chores, _CHORE_S)
+
+    @property
+    def known_gaps(self) -> Mapping[str, str]:
+        """See `DeclaresGaps`."""
+        return self._parts.kind.known_gaps
 
     def expect(self, spec: SandboxSpec) -> None:
         """Has something made for a box that was asked for. Raises SandboxUnavailable."""

@@ -20,10 +20,8 @@ from typing import Any, Self
 
 from sandboxes.base import MIB
 from sandboxes.confinement.seccomp_json import seccomp_profile
-from sandboxes.layout import SHARED_MEMORY, TEMPORARY
+from sandboxes.layout import BOX_ID, SHARED_MEMORY, TEMPORARY
 
-# An id that owns nothing on the host.
-BOX_ID = 64000
 _PAGE_BYTES = 4096
 _FEWEST_INODES = 4096
 # Files of the system that no program needs, beyond those that engines mask by themselves. The
@@ -60,21 +58,23 @@ class Resources:
         memory_bytes: of all in it, tmpfs included; there is no swap on top.
         pids: processes and threads.
         cpus: processors kept busy.
+        socket_bytes: of buffers of TCP and UDP sockets, where cgroups count these apart from
+            memory, as version 1 does.
     """
 
     memory_bytes: int
     pids: int
     cpus: float = 1.0
+    socket_bytes: int | None = None
 
     def body(self) -> dict[str, Any]:
         """As the engine takes it, in a host config or an update."""
         return {
             "Memory": self.memory_bytes,
             "MemorySwap": self.memory_bytes,
-            # Buffers of sockets, which version 1 of cgroups counts apart, or not at all.
-            "KernelMemoryTCP": self.memory_bytes // 4,
             "PidsLimit": self.pids,
             "NanoCpus": int(self.cpus * 1e9),
+            **({"KernelMemoryTCP": self.socket_bytes} if self.socket_bytes else {}),
         }
 
 
@@ -90,6 +90,7 @@ class Profile:
         disk_bytes: size of each of its two tmpfs.
         network: `none`, or `container:ID` to join that one's empty network namespace.
         slot: whether its launcher makes namespaces.
+        user: uid and gid of all in it, on the host too.
     """
 
     image: str
@@ -99,6 +100,7 @@ class Profile:
     disk_bytes: int
     network: str = "none"
     slot: bool = False
+    user: int = BOX_ID
 
     def joining(self, container: str) -> Self:
         """The same in the network namespace of a container."""
@@ -110,7 +112,7 @@ class Profile:
             "Image": self.image,
             "Entrypoint": [],
             "Cmd": list(self.command),
-            "User": f"{BOX_ID}:{BOX_ID}",
+            "User": f"{self.user}:{self.user}",
             "WorkingDir": TEMPORARY,
             "Env": [f"{name}={value}" for name, value in environment.items()],
             "Labels": dict(labels),
@@ -155,7 +157,7 @@ class Profile:
         inodes = max(_FEWEST_INODES, self.disk_bytes // _PAGE_BYTES)
         size = f"size={self.disk_bytes},nr_inodes={inodes}"
         # Not by its mode alone: runc gives a mount the mode of what it covers in the image.
-        return f"{size},uid={BOX_ID},gid={BOX_ID},mode=1777,nosuid,nodev,{programs}"
+        return f"{size},uid={self.user},gid={self.user},mode=1777,nosuid,nodev,{programs}"
 
 
 def _ulimit(name: str, value: int) -> dict[str, Any]:
@@ -166,4 +168,4 @@ def _seccomp(*, slot: bool) -> str:
     return json.dumps(seccomp_profile(also=_SLOT_CALLS if slot else ()))
 
 
-__all__ = ["BOX_ID", "Profile", "Resources"]
+__all__ = ["Profile", "Resources"]

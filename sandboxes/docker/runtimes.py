@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sandboxes.base import MIB, Limits
 from sandboxes.docker.profile import Resources
@@ -22,12 +22,16 @@ class Runtime:
         own_kernel: whether programs run on a kernel of the container's own (gVisor): it
             counts its processes itself, and its threads are not the program's.
         own_bytes, own_pids: what the runtime itself needs of a container's limits.
+        gaps: why it does not hold an attack, by the attack's name.
+        version_1_gaps: more of them, on a host with version 1 of cgroups.
     """
 
     updates: bool = True
     own_kernel: bool = False
     own_bytes: int = 0
     own_pids: int = 0
+    gaps: Mapping[str, str] = field(default_factory=dict)
+    version_1_gaps: Mapping[str, str] = field(default_factory=dict)
 
     def resources(self, limits: Limits, launcher_bytes: int, launcher_pids: int) -> Resources:
         """What a container needs so that a program gets its limits, and no more."""
@@ -45,8 +49,16 @@ class Runtime:
         return {"memory": f"{_CGROUPS}/memory", "cpu": f"{_CGROUPS}/cpuacct"}
 
 
+_NO_SOCKET_LIMIT = (
+    "runc leaves out the limit of socket buffers of cgroup version 1: use crun, or cgroup version 2"
+)
 _RUNTIMES = {
-    "runc": Runtime(),
+    "runc": Runtime(
+        version_1_gaps={
+            "memory in TCP connections": _NO_SOCKET_LIMIT,
+            "memory in UDP sockets": _NO_SOCKET_LIMIT,
+        }
+    ),
     "crun": Runtime(),
     "runsc": Runtime(updates=False, own_kernel=True, own_bytes=128 * MIB, own_pids=256),
 }

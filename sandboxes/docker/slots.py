@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sandboxes.base import (
     MIB,
@@ -22,9 +22,10 @@ from sandboxes.docker.labels import Household
 from sandboxes.docker.nets import LIFETIME_S, Net
 from sandboxes.docker.profile import Profile, Resources
 from sandboxes.docker.runtimes import Runtime
+from sandboxes.ids import new_host_id
 from sandboxes.launcher.messages import Run, Setup
 from sandboxes.launcher.slot import Slot
-from sandboxes.layout import ENVIRONMENT, LAUNCHER
+from sandboxes.layout import BOX_ID, ENVIRONMENT, LAUNCHER
 
 _COMMAND = ("python3", "-I", LAUNCHER)
 _VARIABLES = {name: ENVIRONMENT[name] for name in ("PATH", "LANG", "PYTHONDONTWRITEBYTECODE")}
@@ -36,6 +37,11 @@ _SLOT_DISK_BYTES = MIB
 # For dying after the stream has ended.
 _DEATH_S = 10.0
 _KILLED = 137
+_FEW_USERS = "the engine maps ids to few others, so all containers have one user"
+_COUNTED_BY_USER = (
+    "pipe buffers of all runs together",
+    "descriptors in flight of all runs together",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +71,9 @@ class Kind:
         runtime: what that is like.
         namespaces: whether launchers make them, see `Setup`.
         meter: see `Setup`.
+        cgroup_version: of the engine's host.
         launcher_pids: processes that a launcher needs beside the program's.
+        own_users: whether each container has a user of its own, whom the kernel counts apart.
     """
 
     isolation: str
@@ -74,6 +82,18 @@ class Kind:
     namespaces: bool
     meter: Mapping[str, str | int]
     launcher_pids: int
+    cgroup_version: str
+    own_users: bool = True
+
+    @property
+    def known_gaps(self) -> Mapping[str, str]:
+        """Why an attack is not held, by the attack's name."""
+        gaps = dict(self.runtime.gaps)
+        if self.cgroup_version == "1":
+            gaps |= self.runtime.version_1_gaps
+        if not self.own_users:
+            gaps |= dict.fromkeys(_COUNTED_BY_USER, _FEW_USERS)
+        return gaps
 
     def order(self, image: str, spec: SandboxSpec, limits: Limits, laid_bytes: int) -> Order:
         """For a program with these limits, into whose box so much is written."""
@@ -86,7 +106,10 @@ class Kind:
 
     def resources(self, limits: Limits, launcher_bytes: int = _LAUNCHER_BYTES) -> Resources:
         """For a program with these limits."""
-        return self.runtime.resources(limits, launcher_bytes, self.launcher_pids)
+        resources = self.runtime.resources(limits, launcher_bytes, self.launcher_pids)
+        if self.cgroup_version != "1" or self.runtime.own_kernel:
+            return resources
+        return replace(resources, socket_bytes=resources.memory_bytes // 4)
 
 
 class ContainerPlace:
@@ -192,6 +215,7 @@ class SlotMaker:
             order.resources or resources,
             order.disk_bytes,
             slot=kind.namespaces,
+            user=new_host_id() if kind.own_users else BOX_ID,
         )
         if net is not None:
             profile = profile.joining(net.name)

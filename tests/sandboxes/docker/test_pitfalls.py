@@ -27,7 +27,7 @@ HOG = "x = []\nwhile True: x.append(bytearray(1 << 20))"
 
 
 def place(engine: Engine, name: str, runtime: str = "runc") -> ContainerPlace:
-    kind = Kind("docker", runtime, runtime_named(runtime), False, {}, 1)
+    kind = Kind("docker", runtime, runtime_named(runtime), False, {}, 1, "1")
     return ContainerPlace(engine, Household(engine), kind, name, Resources(MIB, 1))
 
 

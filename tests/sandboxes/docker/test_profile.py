@@ -10,6 +10,7 @@ import pytest
 from sandboxes.base import MIB, Limits
 from sandboxes.docker.profile import Profile, Resources
 from sandboxes.docker.runtimes import runtime_named
+from sandboxes.docker.slots import Kind
 
 LABELS = {"owner": "me"}
 
@@ -92,6 +93,36 @@ def test_a_container_that_joins_a_network_has_no_name_of_its_own() -> None:
     made = joined.body({}, LABELS)
     assert made["HostConfig"]["NetworkMode"] == "container:net"
     assert "Hostname" not in made
+
+
+def kind(runtime: str, version: str, *, own_users: bool = True) -> Kind:
+    return Kind(
+        "docker", runtime, runtime_named(runtime), False, {}, 1, version, own_users=own_users
+    )
+
+
+def test_buffers_of_sockets_are_limited_where_they_are_counted_apart() -> None:
+    """Elsewhere an engine would say that it leaves the limit out, which we take for a refusal."""
+    limits = Limits(memory_bytes=64 * MIB)
+    apart = kind("crun", "1").resources(limits)
+    assert apart.socket_bytes == apart.memory_bytes // 4
+    assert apart.body()["KernelMemoryTCP"] == apart.socket_bytes
+    assert "KernelMemoryTCP" not in kind("crun", "2").resources(limits).body()
+    assert "KernelMemoryTCP" not in kind("runsc", "1").resources(limits).body()
+
+
+def test_what_a_runtime_leaves_out_is_a_known_gap() -> None:
+    assert "memory in UDP sockets" in kind("runc", "1").known_gaps
+    assert kind("runc", "2").known_gaps == {}
+    assert kind("crun", "1").known_gaps == {}
+    shared = kind("crun", "2", own_users=False).known_gaps
+    assert "descriptors in flight of all runs together" in shared
+
+
+def test_all_in_a_container_is_its_users() -> None:
+    made = body(user=1234)
+    assert made["User"] == "1234:1234"
+    assert all("uid=1234,gid=1234" in o for o in made["HostConfig"]["Tmpfs"].values())
 
 
 def test_more_disk_brings_more_files() -> None:

@@ -14,7 +14,7 @@ from sandboxes.docker.engine import Engine
 from sandboxes.docker.pool import Pool
 from sandboxes.docker.provider import DockerProvider
 from sandboxes.images.contents import Stamp
-from sandboxes.layout import PACKAGES
+from sandboxes.layout import LAUNCHER, PACKAGES
 from tests.sandboxes.conftest import SMALL, until
 from tests.sandboxes.docker.conftest import KINDS, Open
 
@@ -99,6 +99,21 @@ def test_a_container_is_used_once(open_provider: Open, ours: Ours) -> None:
     assert len(hosts) == 3
     provider.close()
     until(lambda: not ours(), "a container was left behind")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_two_containers_have_one_user(
+    kind: str, open_provider: Open, engine: Engine, ours: Ours
+) -> None:
+    """The kernel counts pages in pipes and descriptors in flight by user, across namespaces."""
+    provider = open_provider(kind)
+    with provider.create(SPEC) as one, provider.create(SPEC) as other:
+        for box in (one, other):
+            assert box.exec(["true"]).exit == 0
+        made = [engine._client().inspect_container(name)["Config"] for name in ours()]
+        users = [config["User"] for config in made if config["Cmd"][-1] == LAUNCHER]
+    assert len(users) >= 2
+    assert len(set(users)) == len(users)
 
 
 def test_a_slot_is_replaced_when_it_has_run_enough(open_provider: Open) -> None:
