@@ -9,7 +9,8 @@ Both sides are called as their users call them, on the same completions:
 - ours: params validated, then `MathChecker.check`: gold read, answer extracted and compared.
 - worker: the same as a worker of the service does it, `CheckRuntime.judge` around it.
 - over HTTP (`--http`): client, service and two workers on the same cores, by the wall clock;
-  four batches under way. Math-Verify's rate beside it is still one process's.
+  four batches under way. Math-Verify's rate beside it is still one process's. On a busy
+  machine look at the processor time a pair.
 
 No pair occurs twice, for both keep what they have parsed last (repeated pairs would show
 Math-Verify many times as fast as it is). In the mix eight completions share a gold, as the
@@ -21,12 +22,15 @@ little.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
+import os
 import random
 import statistics
 import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from verifier_server.checkers.base import CheckContext
@@ -177,24 +181,49 @@ def pairs_per_s(judge: Judge, pairs: Iterator[Pair], seconds: float) -> float:
     return count / spent_s
 
 
-def through_http(pairs: Iterator[Pair], seconds: float) -> float:
-    """Pairs per second of a whole service with two workers, in batches, by the wall clock."""
-    spent_s, count = 0.0, 0
+def through_http(pairs: Iterator[Pair], seconds: float) -> tuple[float, float]:
+    """A whole service with two workers, in batches: pairs per second by the wall clock, and
+    processor seconds a pair of client, server and workers together.
+    """
+    spent_s, cpu_s, count = 0.0, 0.0, 0
     two_workers = {"VERIFIER_CPU_WORKERS": "2"}
     with (
         LocalServer(env=two_workers) as server,
         VerifierClient(server.url, batch_size=BATCH) as client,
     ):
+        client.score(_items(pairs))  # connections and workers are warm when it counts
         while spent_s < seconds:
-            items = [
-                {"checker": "math", "completion": completion, "params": {"answer": gold}}
-                for gold, completion in itertools.islice(pairs, 4 * BATCH)
-            ]
-            start_s = time.perf_counter()
+            items = _items(pairs)
+            start_s, cpu_start_s = time.perf_counter(), _cpu_s()
             verdicts = client.score(items)
             spent_s += time.perf_counter() - start_s
+            cpu_s += _cpu_s() - cpu_start_s
             count += sum(verdict.score is not None for verdict in verdicts)
-    return count / spent_s
+    return count / spent_s, cpu_s / count
+
+
+def _items(pairs: Iterator[Pair]) -> list[dict[str, Any]]:
+    return [
+        {"checker": "math", "completion": completion, "params": {"answer": gold}}
+        for gold, completion in itertools.islice(pairs, 4 * BATCH)
+    ]
+
+
+def _cpu_s() -> float:
+    """Processor time so far of this process and those below it."""
+    below: dict[int, list[tuple[int, float]]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has ended
+            fields = stat.read_text().rpartition(")")[2].split()
+            ticks = int(fields[11]) + int(fields[12])
+            entry = (int(stat.parent.name), ticks / os.sysconf("SC_CLK_TCK"))
+            below.setdefault(int(fields[1]), []).append(entry)
+    total_s, todo = time.process_time(), [os.getpid()]
+    while todo:
+        for pid, spent_s in below.get(todo.pop(), []):
+            total_s += spent_s
+            todo.append(pid)
+    return total_s
 
 
 def main() -> None:
@@ -218,9 +247,10 @@ def main() -> None:
         a, b, c = (statistics.median(rates[side] for rates in rounds) for side in sides)
         print(f"{name:24}{a:14.0f}{b:14.0f}{c:14.0f}{a / c:10.1f}{b / c:11.1f}", flush=True)
     if arguments.http:
-        rate = through_http(mix(), ROUNDS * seconds)
+        rate, cpu_s = through_http(mix(), ROUNDS * seconds)
         name = f"mix over HTTP, by {BATCH}"
         print(f"{name:24}{'':14}{rate:14.0f}{c:14.0f}{'':10}{rate / c:11.1f}")
+        print(f"processor time a pair over HTTP, all processes: {1e6 * cpu_s:.0f} us")
 
 
 if __name__ == "__main__":
