@@ -2,7 +2,8 @@
 
 The wheel (`scripts/lean-for-tests.txt`) carries Lean as a shared library with the entry point
 of the `lean` command. What starts it is two lines of C where a compiler is at hand, else a
-Python script. Lean's own library is in no wheel, so `core/Core.lean` stands in for it.
+Python script. Lean's own library is in no wheel, so `core/Core.lean` stands in for it, and scripts
+stand in for the tools of tier `sound` that are written in Lean.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 CORE = Path(__file__).parent / "core"
+_TOOLS = Path(__file__).parent / "tools"
 _MAIN = "int lean_main(int, char **);\nint main(int n, char **v) { return lean_main(n, v); }\n"
 _SCRIPT = """#!/usr/bin/env -S python3 -I -S
 import ctypes, os, sys
@@ -49,6 +51,20 @@ def make_toolchain(folder: Path) -> dict[str, str]:
     output = str(folder / "library" / "Core.olean")
     _run([str(lean), "-R", str(CORE), "-o", output, str(CORE / "Core.lean")])
     return settings
+
+
+def add_tools(folder: Path) -> dict[str, str]:
+    """Adds what tier `sound` needs to a tool chain that `make_toolchain` made.
+
+    The exporter and the reader before the kernel are ours (`tools`), since the real ones are
+    programs in Lean over Lean's own library. The kernel that they ask is Lean's own.
+    """
+    (folder / "tools").mkdir()
+    exporter, leanchecker = folder / "tools" / "lean4export", folder / "bin" / "leanchecker"
+    for tool in (exporter, leanchecker):
+        shutil.copy(_TOOLS / f"{tool.name}.py", tool)
+        tool.chmod(0o755)
+    return {"VERIFIER_LEAN_EXPORTER": str(exporter)}
 
 
 def _wheel() -> Path:

@@ -8,7 +8,8 @@ does `POST /selftest`. They need no library: what they use they declare.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from verifier_server.checkers.base import Example
 from verifier_server.errors import CheckerFault
@@ -82,6 +83,11 @@ AT_START = (
         note="hostile: the kernel is told to look away",
     ),
 )
+# The same of tier `sound`, where its tools are: what holds, an axiom, another statement. Its
+# kernels are tried beside them (see `kernels`).
+SOUND_AT_START = tuple(
+    replace(AT_START[at], params={**AT_START[at].params, "tier": "sound"}) for at in (0, 2, 4)
+)
 CANARIES = (
     *AT_START,
     Example(_file("theorem t : (q : Prop) → q → q := fun _ h => h"), _TRUE, 1.0),
@@ -104,11 +110,15 @@ WORST_S = 60.0 * _TIME_S
 class Canaries:
     """Whether this process judges its canaries rightly, found out at its first item.
 
+    Args:
+        examples: what to judge.
+
     Attributes:
         trouble: what went wrong the last time; None: nothing, or not tried yet.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, examples: Sequence[Example] = AT_START) -> None:
+        self._examples = examples
         self.trouble: str | None = None
         self._alive: set[str] = set()
         self._tried_s = -_RETRY_S
@@ -126,7 +136,8 @@ class Canaries:
         if identity in self._alive:
             return
         if self.trouble is None or time.monotonic() - self._tried_s >= _RETRY_S:
-            self.trouble = next(filter(None, map(lambda e: _wrong(e, judge), AT_START)), None)
+            judged = (_wrong(example, judge) for example in self._examples)
+            self.trouble = next(filter(None, judged), None)
             self._tried_s = time.monotonic()
         if self.trouble is not None:
             raise CheckerFault(self.trouble, remedy="this Lean must not judge: see docs/lean.md")
@@ -141,4 +152,4 @@ def _wrong(example: Example, judge: Callable[[Example], Judgement]) -> str | Non
     return f"the canary `{what}` comes out as {judged.outcome.value}: {judged.explanation}"
 
 
-__all__ = ["AT_START", "CANARIES", "WORST_S", "Canaries"]
+__all__ = ["AT_START", "CANARIES", "SOUND_AT_START", "WORST_S", "Canaries"]

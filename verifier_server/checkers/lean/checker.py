@@ -6,13 +6,13 @@ import os
 from functools import lru_cache
 from typing import Literal
 
-from verifier_server.checkers.base import CheckContext, Checker
+from verifier_server.checkers.base import CheckContext, Checker, Example
 from verifier_server.checkers.code.extract import extract
 from verifier_server.checkers.lean.box import Workshop, worst_s
 from verifier_server.checkers.lean.cache import ChallengeCache
-from verifier_server.checkers.lean.canaries import CANARIES, WORST_S, Canaries
+from verifier_server.checkers.lean.canaries import CANARIES, SOUND_AT_START, WORST_S, Canaries
 from verifier_server.checkers.lean.challenge import Challenge, compile_challenge
-from verifier_server.checkers.lean.params import LeanParams, Tier
+from verifier_server.checkers.lean.params import LeanLimits, LeanParams, Tier
 from verifier_server.checkers.lean.pipeline import Refused, ask, build, build_alone, read_text
 from verifier_server.checkers.lean.report import Report
 from verifier_server.checkers.lean.sound import prove_sound, sound_lacks
@@ -50,6 +50,7 @@ class LeanChecker(Checker[LeanParams]):
 
     def __init__(self) -> None:
         self._canaries = Canaries()
+        self._sound_canaries = Canaries(SOUND_AT_START)
 
     def time_budget_s(self, params: LeanParams) -> float:
         """Every run at its limit; only a worker that hangs takes so long."""
@@ -84,12 +85,17 @@ class LeanChecker(Checker[LeanParams]):
             BadReference: the statement does not compile.
         """
         toolchain = find_toolchain()
-        self._canaries.require(
-            toolchain.identity,
-            lambda canary: judge(
+
+        def known(canary: Example) -> Judgement:
+            return judge(
                 canary.completion, LeanParams.model_validate(canary.params), ctx, toolchain
-            ),
-        )
+            )
+
+        self._canaries.require(toolchain.identity, known)
+        if params.tier in ("best", "sound"):
+            workshop = Workshop(ctx.sandboxes(), toolchain, LeanLimits())
+            if sound_lacks(workshop) is None:
+                self._sound_canaries.require(toolchain.identity, known)
         return judge(completion, params, ctx, toolchain)
 
 
@@ -129,7 +135,7 @@ def reachable(tier: Tier | Literal["best"], workshop: Workshop) -> tuple[Tier, s
         return "compile", None
     if tier == "axioms":
         return "axioms", None
-    lacks = sound_lacks(workshop.toolchain, workshop)
+    lacks = sound_lacks(workshop)
     if lacks is None:
         return "sound", None
     if tier == "sound":

@@ -127,11 +127,21 @@ def _replay(kernel: Kernel, workshop: Workshop, export: bytes, axioms: Sequence[
 
 
 def _works(kernel: Kernel, workshop: Workshop) -> bool:
-    """Whether a kernel is here and tells true from false."""
+    """Whether a kernel is here and tells true from false.
+
+    Raises:
+        SandboxFault: it doesn't, or not within the limits.
+    """
     if workshop.toolchain.tool(kernel.tool) is None:
         return False
     true, false = _probe(holds=True), _probe(holds=False)
     ended = kernel.run(workshop, true, ())
+    if limit_of(ended) is not None:
+        raise SandboxFault(
+            f"a small proof takes the kernel {kernel.name} too long: "
+            f"{describe(kernel.tool, ended)}",
+            remedy="raise the item's limits, or see why this host is so slow",
+        )
     if not _accepts(ended):
         log.warning("no kernel of tier sound: %s", describe(kernel.tool, ended))
         return False

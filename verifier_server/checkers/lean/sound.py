@@ -28,18 +28,18 @@ from verifier_server.checkers.lean.inventory import is_sound_age
 from verifier_server.checkers.lean.kernels import find_kernels, replay
 from verifier_server.checkers.lean.pipeline import Refused
 from verifier_server.checkers.lean.report import Report
-from verifier_server.checkers.lean.toolchain import Toolchain, read_settings
+from verifier_server.checkers.lean.toolchain import read_settings
 from verifier_server.errors import SandboxFault
 from verifier_server.verdict import Outcome
 
 
-def sound_lacks(toolchain: Toolchain, workshop: Workshop) -> str | None:
+def sound_lacks(workshop: Workshop) -> str | None:
     """What this host lacks for tier `sound`; None: nothing.
 
     Raises:
         SandboxFault: a box failed, or a kernel accepts what is false.
     """
-    settings = read_settings()
+    toolchain, settings = workshop.toolchain, read_settings()
     if toolchain.exporter is None:
         return "there is no lean4export"
     if not is_sound_age(toolchain, settings):

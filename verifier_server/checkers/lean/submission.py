@@ -32,10 +32,9 @@ def top(head: Head, modules: Iterable[str]) -> str:
 def is_file(text: str, name: str) -> bool:
     """Whether a completion is a file that has a theorem of that name."""
     code = read_source(text).code
-    last = re.escape(name.rpartition(".")[2])
-    return (
-        re.search(rf"(?<![\w.])(?:theorem|lemma)\s+(?:\S*\.)?{last}(?![\w'!?])", code) is not None
-    )
+    last = re.escape(name.rpartition(".")[2].strip("«»"))
+    named = rf"(?<![\w.])(?:theorem|lemma)\s+(?:\S*\.)?(?:{last}(?![\w'!?])|«{last}»)"
+    return re.search(named, code) is not None
 
 
 def is_other_file(text: str) -> bool:
