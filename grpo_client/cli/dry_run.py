@@ -27,4 +27,9 @@ def describe(config: Config) -> str:
         f"{sequences * train.steps} verdicts, {drawn} prompts drawn = "
         f"{drawn / len(prompts):.2f} epochs",
     ]
+    if config.algorithm.dynamic_sampling:
+        lines.append(
+            "dynamic sampling: a step samples anew while it lacks groups with a signal, so the "
+            f"run may draw up to {config.algorithm.max_rounds} times as much"
+        )
     return to_toml(config) + "\n" + "\n".join(f"# {line}" for line in lines)

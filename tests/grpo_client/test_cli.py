@@ -87,6 +87,15 @@ def test_a_dry_run_prints_the_resolved_configuration_and_its_arithmetic(invoke: 
     assert "6 steps, 12 updates, 96 verdicts, 24 prompts drawn" in result.output
 
 
+def test_a_dry_run_says_how_far_dynamic_sampling_may_go(invoke: Invoke) -> None:
+    result = invoke("train", "--dry-run", "algorithm.preset=dapo", "algorithm.max_rounds=7")
+    assert "up to 7 times as much" in result.output
+    assert (
+        "dynamic"
+        not in invoke("train", "--dry-run", "algorithm.preset=gspo").output.split("#", 1)[1]
+    )
+
+
 def test_a_slip_in_a_setting_is_told_in_one_line(invoke: Invoke) -> None:
     result = invoke("train", "train.stpes=3")
     assert result.exit_code == 2

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from transformers import CohereConfig, CohereForCausalLM, GPT2Config, GPT2LMHeadModel
 
 from grpo_client.config import Config, load_config
 from grpo_client.errors import ModelError
 from grpo_client.model.load import load_policy
 from grpo_client.model.logprobs import Sequences, token_logprobs
+from grpo_client.model.reference import Reference
 from grpo_client.recipes.arithmetic import tokenizer
 from grpo_client.rollout.base import Sampling
 from grpo_client.rollout.torch import TorchRollout
@@ -43,6 +45,19 @@ def test_absolute_positions_survive_padding_on_the_left(tmp_path: Path) -> None:
     forced, _ = token_logprobs(policy.model, sequences, 1.0)
     for row, (_, rollout) in zip(forced.tolist(), sampled, strict=True):
         assert row[: len(rollout.logprobs)] == pytest.approx(rollout.logprobs, abs=1e-5)
+
+
+def test_a_tied_head_follows_the_reference_and_stays_tied(tmp_path: Path) -> None:
+    model = load_policy(gpt2(tmp_path)).model
+    ids = torch.tensor([[1, 5, 7]])
+    with torch.no_grad():
+        start = model(ids).logits
+        reference = Reference(model)
+        model.get_input_embeddings().weight.add_(0.5)
+        with reference.in_place():
+            assert torch.equal(model(ids).logits, start)
+        assert not torch.equal(model(ids).logits, start)
+    assert model.get_output_embeddings().weight is model.get_input_embeddings().weight
 
 
 def test_every_end_of_sequence_id_of_the_generation_config_counts(tmp_path: Path) -> None:
