@@ -93,7 +93,7 @@ class MathChecker(Checker[MathParams]):
     """Compares a mathematical answer with a gold."""
 
     name: ClassVar[str] = "math"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     Params: ClassVar[type[Params]] = MathParams
     examples: ClassVar[tuple[Example, ...]] = (
         Example(r"So it is $\boxed{0.5}$.", {"answer": r"\frac12"}, 1.0),
