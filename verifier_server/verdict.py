@@ -214,7 +214,7 @@ class Verdict(BaseModel):
     components: dict[str, float | None] = {}
     cases: list[Case] = []
     evidence: dict[str, JsonValue] = Field(
-        {}, description="what a checker found on its way, by its own names (`lean`)"
+        {}, description="what a checker found on its way, by its own names (`lean`, `math`)"
     )
     usage: Usage = Usage()
     isolation: str = "none"

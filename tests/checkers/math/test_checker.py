@@ -68,6 +68,8 @@ def test_the_span_shows_where_the_answer_stood(completion: str) -> None:
     assert isinstance(found, Extracted)
     assert found.text == r"\frac{1}{2}"
     assert found.text in completion[slice(*found.span)]
+    evidence = ask(completion, "0.5").evidence
+    assert evidence == {"found_by": found.how, "span": list(found.span)}
 
 
 def test_a_missing_answer_says_what_is_missing() -> None:

@@ -6,6 +6,7 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from verifier_server.checkers.math import echo, equality, exact, leaves, quantities, scalars
 from verifier_server.checkers.math import expr as ex
@@ -100,35 +101,38 @@ def _checked(value: Value, policy: Policy) -> Value:
 
 def judge(found: Extracted, task: Task, prompt: str | None) -> Judgement:
     """The verdict on an extracted answer."""
-    shown = found.text[:_SHOWN]
+    shown: dict[str, Any] = {
+        "answer": found.text[:_SHOWN],
+        "evidence": {"found_by": found.how, "span": list(found.span)},
+    }
     if not found.text:
         return Judgement.reject(Outcome.NO_ANSWER, "the answer is empty")
     is_plain = not found.alternatives and _PLAIN_INTEGER.fullmatch(found.text)
     if is_plain and task.integers is not None:
         return _judge_integer(int(found.text.replace(",", "")), task.integers, shown)
     if not found.alternatives and any(found.text == gold.text.strip() for gold in task.golds):
-        return Judgement.accept(answer=shown)
+        return Judgement.accept(**shown)
     if found.how == "whole" and _is_just_words(found, task):
         return Judgement.reject(Outcome.NO_ANSWER, "the text marks no answer")
     try:
         why = _why_wrong(found, task, prompt)
     except TooLarge as error:
         return Judgement.reject(
-            Outcome.POLICY_VIOLATION, f"refused before evaluation: it {error}", answer=shown
+            Outcome.POLICY_VIOLATION, f"refused before evaluation: it {error}", **shown
         )
     except Empty:
         return Judgement.reject(Outcome.NO_ANSWER, "the answer is empty")
     except MathFault as error:
-        return Judgement.reject(Outcome.WRONG_ANSWER, f"the answer {error}", answer=shown)
+        return Judgement.reject(Outcome.WRONG_ANSWER, f"the answer {error}", **shown)
     if why is None:
-        return Judgement.accept(answer=shown)
-    return Judgement.reject(Outcome.WRONG_ANSWER, why, answer=shown)
+        return Judgement.accept(**shown)
+    return Judgement.reject(Outcome.WRONG_ANSWER, why, **shown)
 
 
-def _judge_integer(answer: int, golds: frozenset[int], shown: str) -> Judgement:
+def _judge_integer(answer: int, golds: frozenset[int], shown: dict[str, Any]) -> Judgement:
     if answer in golds:
-        return Judgement.accept(answer=shown)
-    return Judgement.reject(Outcome.WRONG_ANSWER, "it has another value", answer=shown)
+        return Judgement.accept(**shown)
+    return Judgement.reject(Outcome.WRONG_ANSWER, "it has another value", **shown)
 
 
 def _is_just_words(found: Extracted, task: Task) -> bool:
