@@ -11,6 +11,8 @@ from grpo_client.errors import ModelError
 from grpo_client.model.load import Policy, load_policy
 from grpo_client.model.logprobs import Sequences
 from grpo_client.model.reference import Reference
+from grpo_client.rollout.base import Sampling
+from grpo_client.rollout.torch import TorchRollout
 from tests.grpo_client.conftest import MakeConfig
 from tests.grpo_client.tiny import accuracies, make_trainer, run
 
@@ -144,6 +146,9 @@ def test_autocast_multiplies_in_bfloat16_and_keeps_weights_and_gradients_in_floa
         lambda m, i, out: seen.add(out.dtype)
     )
     exact, rough = gradients(plain), gradients(mixed)
+    assert seen == {torch.bfloat16}
+    seen.clear()
+    TorchRollout(mixed, 8).generate([make_trainer().prompts[0]], 2, Sampling(2), (0,))
     assert seen == {torch.bfloat16}
     assert {p.dtype for p in mixed.model.parameters()} == {torch.float32}
     assert {g.dtype for g in rough} == {torch.float32}

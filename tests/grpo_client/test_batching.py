@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 import torch
@@ -98,6 +99,19 @@ def test_an_unscored_sample_changes_nothing_against_its_absence() -> None:
     absent = RolloutGroup(holed.prompt, holed.prompt_ids, holed.rollouts[:2], holed.rewards[:2])
     algorithm = AlgorithmConfig()
     assert build_samples([holed], algorithm, 12) == build_samples([absent], algorithm, 12)
+
+
+def test_what_was_cut_off_stays_in_the_baseline_and_leaves_the_loss_if_asked() -> None:
+    made = group([1, 0, 0], [3, 2, 4])
+    cut = replace(made.rollouts[2], finish_reason="length")
+    made = replace(made, rollouts=(*made.rollouts[:2], cut))
+    kept = build_samples([made], AlgorithmConfig(), 12)
+    masked = build_samples([made], AlgorithmConfig(mask_truncated=True), 12)
+    assert len(kept) == 3
+    assert [s.token_ids for s in masked] == [r.token_ids for r in made.rollouts[:2]]
+    # Compared with all three, counted among two.
+    assert [s.advantages for s in masked] == [s.advantages for s in kept[:2]]
+    assert [s.weight for s in masked] == [1 / (2 * 3), 1 / (2 * 2)]
 
 
 def test_dealing_keeps_whole_groups_once() -> None:

@@ -73,6 +73,22 @@ def test_on_policy_nothing_is_clipped_and_with_minibatches_the_policy_moves() ->
     assert make_trainer("train.minibatches=4").run_step().row()["kl"] != 0
 
 
+@pytest.mark.parametrize("updates", [1, 2])
+def test_stale_samples_are_measured_from_the_policy_that_sampled_them(updates: int) -> None:
+    """The present one would call every ratio 1 and let the gradient run on without a clip."""
+    settings = ["rollout.ahead=true", "train.steps=9", f"train.minibatches={updates}"]
+    trainer = make_trainer(*settings, "algorithm.clip_low=1e-4", "algorithm.clip_high=1e-4")
+    rows = [trainer.run_step().row() for _ in range(5)]
+    assert rows[0]["staleness"] == 0
+    assert rows[0]["mismatch"] < 1e-5
+    if updates == 1:
+        assert (rows[0]["kl"], rows[0]["clip_share"]) == (0, 0)
+    for row in rows[1:]:
+        assert row["mismatch"] == 0  # "old" is the sampler's own report
+        assert row["kl"] != 0
+    assert sum(row["clip_share"] for row in rows[1:]) > 0
+
+
 def test_the_micro_batch_budget_does_not_change_the_step() -> None:
     whole, cut = make_trainer(), make_trainer("train.micro_batch_tokens=40")
     rows = [trainer.run_step().row() for trainer in (whole, cut)]
