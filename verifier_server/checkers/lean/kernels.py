@@ -14,7 +14,6 @@ import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from sandboxes.base import ExecResult, ExitReason
 from verifier_server.checkers.lean.box import Workshop, describe, limit_of
@@ -71,6 +70,9 @@ KERNELS = (
 )
 
 
+_found: dict[str, tuple[Kernel, ...]] = {}
+
+
 @dataclass(frozen=True, slots=True)
 class Replay:
     """What a kernel made of an export. `limit` is the one that ended it, if any did."""
@@ -88,14 +90,9 @@ def find_kernels(workshop: Workshop) -> tuple[Kernel, ...]:
         SandboxFault: a box failed, or a kernel accepts what is false.
     """
     identity = workshop.toolchain.identity
-    if identity not in _found():
-        _found()[identity] = tuple(k for k in KERNELS if _works(k, workshop))
-    return _found()[identity]
-
-
-@cache
-def _found() -> dict[str, tuple[Kernel, ...]]:
-    return {}
+    if identity not in _found:
+        _found[identity] = tuple(k for k in KERNELS if _works(k, workshop))
+    return _found[identity]
 
 
 def replay(workshop: Workshop, export: bytes, axioms: Sequence[str]) -> list[Replay]:
