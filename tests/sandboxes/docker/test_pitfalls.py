@@ -140,6 +140,21 @@ def test_nothing_of_the_callers_environment_is_seen(
     assert b"s3cret" not in result.stdout
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_crash_starts_no_handler_of_the_hosts(kind: str, open_provider: Open) -> None:
+    """A core_pattern's pipe is run as root, outside; only a limit of exactly 1 prevents it."""
+    program = """
+import resource
+core = resource.RLIMIT_CORE
+try:
+    resource.setrlimit(core, (0, 0))
+except (PermissionError, ValueError):
+    print(*resource.getrlimit(core))
+"""
+    with open_provider(kind).create(SandboxSpec(SMALL)) as box:
+        assert box.exec(["python3", "-c", program]).stdout == b"1 1\n"
+
+
 def test_an_engine_that_hangs_is_given_up(tmp_path: Path) -> None:
     path = str(tmp_path / "docker.sock")
     with socket.socket(socket.AF_UNIX) as deaf:

@@ -136,6 +136,13 @@ def test_why_a_program_ended(
         assert box.exec(["true"]).exit == 0
 
 
+def test_a_crash_starts_no_handler_of_the_hosts(runtime: str, open_provider: Open) -> None:
+    """A core_pattern's pipe is run as root, outside; only a limit of exactly 1 prevents it."""
+    look = ["python3", "-c", "import resource; print(*resource.getrlimit(resource.RLIMIT_CORE))"]
+    with open_provider(runtime).create(SPEC) as box:
+        assert box.exec(look).stdout == b"1 1\n"
+
+
 def test_processor_time_is_limited(open_provider: Open) -> None:
     limits = replace(SMALL, time_s=60.0, cpu_s=0.5)
     with open_provider().create(SandboxSpec(limits)) as box:
