@@ -1,8 +1,8 @@
 """One container: the `Place` of a launcher, from its start by a runtime to its removal by us.
 
 The runtime ends as soon as the launcher runs, so nothing stands between us and the launcher's
-pipes. If we are killed, the launcher sees its stdin end, and ends, at the latest when its
-program has; what is left then is swept by the next owner (`leftovers`).
+pipes. If we are killed, the launcher sees its stdin end, and ends with all that its program has
+started; what is left then, directories and empty groups, the next owner sweeps (`leftovers`).
 """
 
 from __future__ import annotations
