@@ -88,6 +88,14 @@ FILES = {
         "theorem t {A : Sort u} (a : A) : Eq a a",
         "theorem t.{w} {B : Sort w} (b : B) : Eq b b := Eq.refl b",
     ),
+    "with types that hold each other, and one that is held by another": (
+        "theorem t : Eq 1 1",
+        "mutual\ninductive A | a : B → A\ninductive B | b | c : A → B\nend\n"
+        "inductive L (X : Type) | nil | cons (h : X) (t : L X)\n"
+        "inductive Tree | node : L Tree → Tree\n"
+        "theorem u (t : Tree) (b : B) : And (Eq t t) (Eq b b) := ⟨Eq.refl t, Eq.refl b⟩\n"
+        "theorem t : Eq 1 1 := (fun _ => Eq.refl 1 : And _ _ → _) (u (Tree.node L.nil) B.b)",
+    ),
     "in a namespace": (
         "theorem A.t : Eq 1 1",
         "namespace A\ntheorem t : Eq 1 1 := Eq.refl 1\nend A",
@@ -170,6 +178,13 @@ def test_a_header_may_declare_and_open_what_the_statement_needs(
 ) -> None:
     statement = "theorem t : Eq (double n) (Nat.add n n)"
     judgement = prove(completion, statement, header=CONTEXT)
+    assert judgement.outcome is Outcome.ACCEPTED, judgement
+
+
+def test_a_mutual_block_in_a_header_ends_no_namespace(prove: JudgeLean) -> None:
+    types = "mutual\ninductive A | a : B → A\ninductive B | b | c : A → B\nend\n"
+    header = f"prelude\nimport Core\nset_option genCtorIdx false\nnamespace Task\n{types}"
+    judgement = prove("Eq.refl B.b", "theorem t : Eq B.b B.b", header=header)
     assert judgement.outcome is Outcome.ACCEPTED, judgement
 
 

@@ -25,6 +25,8 @@ _SCOPE = re.compile(
     r"open|variables?|universes?|set_option|namespace|section|noncomputable\s+section|end"
     r"|include|omit|local|attribute\s*\[\s*local"
 )
+# Its `end` closes no scope.
+_MUTUAL = re.compile(r"^mutual(?![\w'!?.]).*?^end(?![\w'!?.])", re.MULTILINE | re.DOTALL)
 _SCOPES = re.compile(r"(?P<opens>namespace|section|noncomputable\s+section)|end")
 _SCOPE_NAME = re.compile(r"(?:namespace|end|(?:noncomputable\s+)?section)[ \t]+(?P<name>\S+)")
 
@@ -124,7 +126,7 @@ def read_statement(header: str, statement: str) -> Statement:
 
 def _scope(text: str) -> str:
     """The commands of a header that declare nothing, with the scopes that they stand in."""
-    code = read_source(text).code
+    code = _without_mutual(read_source(text).code)
     starts = [match.start() for match in _LINE_START.finditer(code)]
     kept, carried = [], ""
     for start, end in itertools.pairwise([*starts, len(code)]):
@@ -138,10 +140,15 @@ def _scope(text: str) -> str:
     return "\n".join(kept)
 
 
+def _without_mutual(code: str) -> str:
+    """The code with its mutual blocks blanked."""
+    return _MUTUAL.sub(lambda block: re.sub(r"\S", " ", block[0]), code)
+
+
 def _open_namespace(code: str) -> str:
     """The namespace that is open at the end of a header."""
     open_scopes: list[str] = []
-    for match in re.finditer(r"^\S.*", code, re.MULTILINE):
+    for match in re.finditer(r"^\S.*", _without_mutual(code), re.MULTILINE):
         scope = _SCOPES.match(match[0])
         if scope is None or re.match(r"\w", match[0][scope.end() :]):
             continue
