@@ -73,6 +73,13 @@ def test_on_policy_nothing_is_clipped_and_with_minibatches_the_policy_moves() ->
     assert make_trainer("train.minibatches=4").run_step().row()["kl"] != 0
 
 
+def test_the_reference_moves_along_every_so_many_steps() -> None:
+    trainer = make_trainer("algorithm.kl_coef=0.01", "algorithm.reference_every=2")
+    rows = [trainer.run_step().row() for _ in range(5)]
+    # With one update a step it is met before that update: just renewed, it is the policy.
+    assert [row["reference_kl"] == 0 for row in rows] == [True, False, True, False, True]
+
+
 @pytest.mark.parametrize("updates", [1, 2])
 def test_stale_samples_are_measured_from_the_policy_that_sampled_them(updates: int) -> None:
     """The present one would call every ratio 1 and let the gradient run on without a clip."""
