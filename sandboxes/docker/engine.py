@@ -148,6 +148,11 @@ class Engine:
                         return Death(exit_status, "oom" in seen, "kill" in seen)
         raise SandboxBroken("the engine does not say how a container ended")
 
+    def is_running(self, name: str) -> bool:
+        """Whether a container is. Raises SandboxError."""
+        with typed("looking at a container"):
+            return bool(self._client().inspect_container(name)["State"]["Running"])
+
     def remove(self, name: str) -> None:
         """Kills and removes a container, if it is there. Raises SandboxError."""
         try:

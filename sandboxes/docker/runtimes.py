@@ -52,6 +52,20 @@ class Runtime:
 _NO_SOCKET_LIMIT = (
     "runc leaves out the limit of socket buffers of cgroup version 1: use crun, or cgroup version 2"
 )
+_OWN_KERNEL = (
+    "gVisor's own kernel stands between the program and the host, and has no Landlock, no "
+    "filters of calls and no limit of this kind within"
+)
+_IN_ITS_KERNEL = (
+    *("fork bomb of every generation", "timers without end", "real-time and higher priority"),
+    *("memory spread so thinly that others look larger", "memory in socket pairs"),
+    *("memory bomb in a program that may not be read", "locked memory of all runs together"),
+    *("a crash that starts a program of the host's", "waking the init, then killing itself"),
+    *("signals to the init", "killing every other process", "stopping every other process"),
+    *("stopping and waking the init, over and over", "changing its own network", "privileges"),
+    *("device nodes", "a program of its own making", "the kernel's secrets"),
+    *("memory of every other process", "descriptors of every other process"),
+)
 _RUNTIMES = {
     "runc": Runtime(
         version_1_gaps={
@@ -60,7 +74,13 @@ _RUNTIMES = {
         }
     ),
     "crun": Runtime(),
-    "runsc": Runtime(updates=False, own_kernel=True, own_bytes=128 * MIB, own_pids=256),
+    "runsc": Runtime(
+        updates=False,
+        own_kernel=True,
+        own_bytes=128 * MIB,
+        own_pids=256,
+        gaps=dict.fromkeys(_IN_ITS_KERNEL, _OWN_KERNEL),
+    ),
 }
 
 

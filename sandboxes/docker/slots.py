@@ -13,6 +13,7 @@ from sandboxes.base import (
     ExitReason,
     Limits,
     LimitUnsupported,
+    SandboxBroken,
     SandboxError,
     SandboxSpec,
 )
@@ -141,12 +142,20 @@ class ContainerPlace:
         Raises:
             SandboxError: the engine doesn't say how it ended.
         """
-        death = self._engine.death(self._name, _DEATH_S)
+        own_kernel = self._kind.runtime.own_kernel
+        try:
+            death = self._engine.death(self._name, _DEATH_S)
+        except SandboxBroken:
+            # That kernel keeps no program from stopping its launcher.
+            if own_kernel and self._engine.is_running(self._name):
+                return ExitReason.TIME_LIMIT
+            raise
         if death.out_of_memory:
             return ExitReason.MEMORY_LIMIT
-        # A kernel of its own dies whole for memory, and not always is that told.
-        if self._kind.runtime.own_kernel and death.exit == _KILLED and not death.asked_for:
-            return ExitReason.MEMORY_LIMIT
+        # A kernel of its own dies whole for memory, and not always is that told; nor does it
+        # keep a program from killing its launcher. Neither is a failure of ours.
+        if own_kernel and not death.asked_for:
+            return ExitReason.MEMORY_LIMIT if death.exit == _KILLED else ExitReason.SIGNALLED
         return None
 
     def destroy(self) -> None:

@@ -155,6 +155,35 @@ except (PermissionError, ValueError):
         assert box.exec(["python3", "-c", program]).stdout == b"1 1\n"
 
 
+@pytest.mark.parametrize(("number", "reason"), [(9, "memory_limit"), (15, "signalled")])
+def test_a_launcher_that_gvisor_lets_be_killed_is_no_failure_of_ours(
+    number: int,
+    reason: str,
+    engine: Engine,
+    make_container: Make,
+    no_runtime: Callable[[str], None],
+) -> None:
+    """A program that could make its item unscored would learn to."""
+    no_runtime("runsc")
+    program = f"import os\nif os.fork() == 0: os._exit(0)\nos._exit({128 + number})"
+    name = make_container(program, memory_bytes=192 * MIB, runtime="runsc")
+    engine.start(name)
+    assert place(engine, name, "runsc").autopsy() == reason
+
+
+def test_a_launcher_that_gvisor_lets_be_stopped_is_out_of_time(
+    engine: Engine,
+    make_container: Make,
+    no_runtime: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    no_runtime("runsc")
+    monkeypatch.setattr("sandboxes.docker.slots._DEATH_S", 1.0)
+    name = make_container("import time; time.sleep(600)", memory_bytes=192 * MIB, runtime="runsc")
+    engine.start(name)
+    assert place(engine, name, "runsc").autopsy() is ExitReason.TIME_LIMIT
+
+
 def test_an_engine_that_hangs_is_given_up(tmp_path: Path) -> None:
     path = str(tmp_path / "docker.sock")
     with socket.socket(socket.AF_UNIX) as deaf:
@@ -188,7 +217,8 @@ def test_a_launcher_killed_for_memory_is_told_from_one_that_died(
     for name in (hog, quitter):
         engine.start(name)
     assert place(engine, hog, runtime).autopsy() is ExitReason.MEMORY_LIMIT
-    assert place(engine, quitter, runtime).autopsy() is None
+    ended_itself = ExitReason.SIGNALLED if runtime == "runsc" else None
+    assert place(engine, quitter, runtime).autopsy() is ended_itself
 
 
 def test_a_launcher_that_the_engine_was_asked_to_kill_did_not_run_out_of_memory(
