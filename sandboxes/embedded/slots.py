@@ -15,6 +15,9 @@ from sandboxes.launcher.slot import Slot
 # What a program may have done to a launcher unseen lasts no longer than so many runs.
 _RUNS_PER_SLOT = 500
 _MOST_IDLE = 8
+# Beyond that, whoever brings a spent slot back destroys it: what waits to be destroyed holds
+# memory and descriptors.
+_MOST_CHORES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,8 @@ class Slots:
             if self._keep(kind, slot):
                 return
         self._reserved.add(kind)
-        self._later(lambda: self._discard(slot))
+        if not self._later(lambda: self._discard(slot)):
+            self._discard(slot)
         self._later(lambda: self._reserve(kind))
 
     def close(self) -> None:
@@ -123,16 +127,16 @@ class Slots:
         if not self._keep(kind, slot):
             self._discard(slot)
 
-    def _later(self, chore: Callable[[], None]) -> None:
+    def _later(self, chore: Callable[[], None]) -> bool:
+        """Whether it will be done in the background; not if too much is to be done there."""
         with self._lock:
-            late = self._closed
-            if not late and self._worker is None:
+            if self._closed or self._chores.qsize() >= _MOST_CHORES:
+                return False
+            if self._worker is None:
                 self._worker = threading.Thread(target=self._work, name="slots", daemon=True)
                 self._worker.start()
-        if late:
-            chore()
-        else:
             self._chores.put(chore)
+            return True
 
     def _work(self) -> None:
         while (chore := self._chores.get()) is not None:
