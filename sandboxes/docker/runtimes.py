@@ -57,7 +57,8 @@ _OWN_KERNEL = (
     "filters of calls and no limit of this kind within"
 )
 _IN_ITS_KERNEL = (
-    *("fork bomb of every generation", "timers without end", "real-time and higher priority"),
+    *("fork bomb", "fork bomb of every generation"),  # may end the container, with the program
+    *("timers without end", "real-time and higher priority"),
     *("memory spread so thinly that others look larger", "memory in socket pairs"),
     *("memory bomb in a program that may not be read", "locked memory of all runs together"),
     *("a crash that starts a program of the host's", "waking the init, then killing itself"),
