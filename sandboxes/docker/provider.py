@@ -88,7 +88,7 @@ class DockerProvider:
         refuse_mounts(spec, self.name)
         pool = self._pool()
         pool.expect(spec)
-        return LauncherSandbox(pool, spec, environment(spec.packages))
+        return LauncherSandbox(pool, spec, environment(spec.packages, spec.preload))
 
     def probe(self) -> Probe:
         """Runs a tiny program in a box and says what holds it."""

@@ -26,9 +26,11 @@ from sandboxes.docker.runtimes import Runtime
 from sandboxes.ids import new_host_id
 from sandboxes.launcher.messages import Run, Setup
 from sandboxes.launcher.slot import Slot
-from sandboxes.layout import BOX_ID, ENVIRONMENT, LAUNCHER
+from sandboxes.layout import BOX_ID, ENVIRONMENT, LAUNCHER, environment
 
 _COMMAND = ("python3", "-I", LAUNCHER)
+# What is to be forked as programs' interpreter starts as that does, with its variables.
+_WARM_COMMAND = ("python3", LAUNCHER)
 _VARIABLES = {name: ENVIRONMENT[name] for name in ("PATH", "LANG", "PYTHONDONTWRITEBYTECODE")}
 # What a launcher is thought to hold, until the first of a kind has said.
 _LAUNCHER_BYTES = 64 * MIB
@@ -53,12 +55,14 @@ class Order:
         image: id of its image.
         disk_bytes: of each of its tmpfs.
         preload: modules of its warm interpreter.
+        packages: what that can import beside the standard library.
         resources: where the runtime can't change them, else None.
     """
 
     image: str
     disk_bytes: int
     preload: tuple[str, ...]
+    packages: tuple[str, ...]
     resources: Resources | None
 
 
@@ -103,7 +107,8 @@ class Kind:
         resources = None
         if not self.runtime.updates:
             resources = self.resources(limits, _LAUNCHER_BYTES + 2 * _room(laid_bytes))
-        return Order(image, disk_bytes, spec.preload, resources)
+        packages = spec.packages if spec.preload else ()
+        return Order(image, disk_bytes, spec.preload, packages, resources)
 
     def resources(self, limits: Limits, launcher_bytes: int = _LAUNCHER_BYTES) -> Resources:
         """For a program with these limits."""
@@ -219,7 +224,7 @@ class SlotMaker:
         kind, engine = self._kind, self._engine
         profile = Profile(
             order.image,
-            _COMMAND,
+            _WARM_COMMAND if order.preload else _COMMAND,
             kind.runtime_name,
             order.resources or resources,
             order.disk_bytes,
@@ -228,10 +233,11 @@ class SlotMaker:
         )
         if net is not None:
             profile = profile.joining(net.name)
+        variables = environment(order.packages, order.preload) if order.preload else _VARIABLES
         name = self._household.new_name()
         place = ContainerPlace(engine, self._household, kind, name, profile.resources)
         try:
-            engine.create(name, profile.body(_VARIABLES, self._household.labels(LIFETIME_S)))
+            engine.create(name, profile.body(variables, self._household.labels(LIFETIME_S)))
             channel = engine.attach(name)
         except BaseException:
             place.destroy()

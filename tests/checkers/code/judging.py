@@ -14,7 +14,6 @@ from verifier_server.checkers.code.checker import CodeChecker
 from verifier_server.errors import BadReference
 from verifier_server.verdict import Judgement, Outcome
 
-
 # Programs that bring the languages which are too large to be put on anyone's machine.
 _LARGE = {"java": "javac", "go": "go", "rust": "rustc", "typescript": "tsc"}
 _BOX_PATH = "/usr/bin:/bin"

@@ -66,6 +66,17 @@ def test_a_box_runs_programs_over_its_files(kind: str, open_provider: Open) -> N
         box.close()
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_programs_are_forks_of_a_warm_interpreter_if_asked(kind: str, open_provider: Open) -> None:
+    look = ["python3", "-c", "import sys; print({'json', 'iniconfig'} <= sys.modules.keys())"]
+    with open_provider(kind).create(SPEC) as box:
+        assert box.exec(look).stdout == b"False\n"
+    warm = replace(SPEC, packages=("iniconfig",), preload=("json", "iniconfig"))
+    with open_provider(kind).create(warm) as box:
+        assert box.exec(look).stdout == b"True\n"
+        assert box.exec(look, env={"PYTHONHASHSEED": "1"}).stdout == b"False\n"
+
+
 @pytest.mark.parametrize("runtime", ["crun", "runsc"])
 def test_another_runtime_is_told_in_every_verdict(
     runtime: str, open_provider: Open, no_runtime: Callable[[str], None]
