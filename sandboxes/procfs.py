@@ -115,12 +115,14 @@ class ProcessMeter:
 
 
 def _resident_bytes(process: int) -> int:
-    return _sum_kib(process, "status", (b"RssAnon:", b"RssShmem:"))
+    return _sum_kib(process, "status", (b"RssAnon:", b"RssShmem:", b"VmPTE:"))
 
 
 def _proportional_bytes(process: int) -> int:
     exact = _sum_kib(process, "smaps_rollup", (b"Pss_Anon:", b"Pss_Shmem:"))
-    return exact or _resident_bytes(process)  # a program can close its smaps to us
+    if exact:
+        return exact + _sum_kib(process, "status", (b"VmPTE:",))  # tables of pages are memory, too
+    return _resident_bytes(process)  # a program can close its smaps to us
 
 
 def _sum_kib(process: int, file: str, keys: tuple[bytes, ...]) -> int:

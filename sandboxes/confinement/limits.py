@@ -15,6 +15,9 @@ _LONGEST_ARGUMENTS_BYTES = 1_000_000
 # No core file is that small; and where the host pipes cores to a program of its own, run as
 # root, the kernel takes 1, and not 0, as a word not to start it (fs/coredump.c).
 CORE_BYTES = 1
+# And timers, of which each has a signal; what all boxes have together is counted by who made
+# their user namespaces.
+_PENDING_SIGNALS = 1024
 
 
 def rlimits(limits: Limits, *, per_process_memory: bool) -> dict[int, int]:
@@ -32,6 +35,7 @@ def rlimits(limits: Limits, *, per_process_memory: bool) -> dict[int, int]:
         resource.RLIMIT_FSIZE: limits.file_bytes,
         resource.RLIMIT_CORE: CORE_BYTES,
         resource.RLIMIT_MEMLOCK: MIB,
+        resource.RLIMIT_SIGPENDING: _PENDING_SIGNALS,
     }
     if limits.cpu_s is not None:  # the kernel's part; a meter adds the processes up
         values[resource.RLIMIT_CPU] = math.ceil(limits.cpu_s) + 1

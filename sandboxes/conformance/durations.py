@@ -72,6 +72,26 @@ time.sleep(60)
         within_s=_SOON_S,
     ),
     Attack(
+        "CPU time spread over threads",
+        """
+import hashlib
+for _ in range(3):
+    arguments = ("sha256", b"x", b"y", 1 << 30)
+    threading.Thread(target=hashlib.pbkdf2_hmac, args=arguments, daemon=True).start()
+time.sleep(60)
+""",
+        _LITTLE_CPU,
+        _TOO_LONG,
+        within_s=_SOON_S,
+    ),
+    Attack(
+        "CPU time of a program that may not be looked into",
+        "ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)\nwhile True: pass",
+        _LITTLE_CPU,
+        _TOO_LONG,
+        within_s=_SOON_S,
+    ),
+    Attack(
         "CPU time of children that nobody waits for",
         """
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)

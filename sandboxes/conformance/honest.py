@@ -67,6 +67,34 @@ expect(subprocess.run(["./data/tool"], capture_output=True).stdout == b"ran\\n",
 """,
         files={"data/input.txt": b"text", "data/tool": b"#!/bin/sh\necho ran\n"},
     ),
+    Attack(
+        "honest: descriptors passed on, locks, pipes with names, maps of files",
+        """
+import fcntl, selectors
+one, other = socket.socketpair()
+socket.send_fds(one, [b"x"], [0, 1])
+expect(len(socket.recv_fds(other, 1, 2)[1]) == 2, "descriptors")
+with open("file", "w+b") as file:
+    fcntl.flock(file, fcntl.LOCK_EX)
+    fcntl.lockf(file, fcntl.LOCK_EX)
+    file.truncate(1 << 16)
+    os.posix_fallocate(file.fileno(), 0, 1 << 16)
+    with mmap.mmap(file.fileno(), 0) as area:
+        area[9] = 7
+        area.flush()
+    os.fsync(file.fileno())
+    os.sendfile(os.open("copy", os.O_CREAT | os.O_WRONLY), file.fileno(), 0, 1 << 16)
+expect(open("copy", "rb").read()[9] == 7, "copy")
+os.mkfifo("pipe")
+if os.fork() == 0:
+    open("pipe", "w").write("through")
+    os._exit(0)
+expect(open("pipe").read() == "through", "pipe")
+with selectors.DefaultSelector() as selector:
+    selector.register(one, selectors.EVENT_WRITE)
+    expect(len(selector.select(1)) == 1, "selector")
+""",
+    ),
     Attack("honest: exit status", "sys.exit(3)", exit=3, stdout=b""),
     Attack(
         "honest: deep recursion",

@@ -13,6 +13,7 @@ _CALLS = {
     "add_key": (248, 217, "b'user', b'box', b'secret', 6, -3"),
     "adjtimex": (159, 171, "b'\\1' + bytes(207)"),
     "bpf": (321, 280, "99, 0, 0"),
+    "cachestat": (451, 451, "-1, 0, 0, 0"),
     "chroot": (161, 51, "b'/'"),
     "clock_adjtime": (305, 266, "0, b'\\1' + bytes(207)"),
     "clock_settime": (227, 112, "0, 0"),
@@ -24,14 +25,19 @@ _CALLS = {
     "fsopen": (430, 430, "b'tmpfs', 0"),
     "fspick": (433, 433, "-100, b'/', 0"),
     "init_module": (175, 105, "0, 0, b''"),
+    "io_setup": (206, 0, "0, 0"),
     "io_uring_enter": (426, 426, "-1, 0, 0, 0, 0, 0"),
     "io_uring_register": (427, 427, "-1, 0, 0, 0"),
     "io_uring_setup": (425, 425, "1, 0"),
+    "ioprio_set": (251, 30, "9, 0, 0"),
     "kcmp": (312, 272, "1, 1, 0, 0, 0"),
     "kexec_file_load": (320, 294, "-1, -1, 0, b'', 0"),
     "kexec_load": (246, 104, "0, 0, 0, 99"),
     "keyctl": (250, 219, "0, -3, 0"),
+    "listmount": (458, 458, "0, 0, 0, 9"),
+    "lookup_dcookie": (212, 18, "0, 0, 0"),
     "memfd_secret": (447, 447, "99"),
+    "migrate_pages": (256, 238, "0, 1 << 40, 0, 0"),
     "mount": (165, 40, "b'none', b'/tmp', b'tmpfs', 0, 0"),
     "mount_setattr": (442, 442, "-1, b'', 0, 0, 0"),
     "move_mount": (429, 429, "-1, b'', -1, b'', 0"),
@@ -45,21 +51,30 @@ _CALLS = {
     "pidfd_getfd": (438, 438, "-1, 0, 0"),
     "pivot_root": (155, 41, "b'/', b'/'"),
     "process_madvise": (440, 440, "-1, 0, 0, 0, 0"),
+    "process_mrelease": (448, 448, "-1, 0"),
     "process_vm_readv": (310, 270, "1, 0, 0, 0, 0, 0"),
     "process_vm_writev": (311, 271, "1, 0, 0, 0, 0, 0"),
     "ptrace": (101, 117, "16, 1, 0, 0"),
     "quotactl": (179, 60, "0x80000700, b'none', 0, 0"),
+    "quotactl_fd": (443, 443, "-1, 0, 0, 0"),
     "reboot": (169, 142, "0, 0, 0, 0"),
+    "remap_file_pages": (216, 234, "1, 1, 1, 1, 0"),
     "request_key": (249, 218, "b'user', b'box', 0, -3"),
+    "sched_setattr": (314, 274, "0, 0, 0"),
+    "set_mempolicy": (238, 237, "99, 0, 0"),
     "setdomainname": (171, 162, "b'x', -1"),
     "sethostname": (170, 161, "b'x', -1"),
     "setns": (308, 268, "-1, 0"),
     "settimeofday": (164, 170, "0, 0"),
+    "statmount": (457, 457, "0, 0, 0, 9"),
     "swapoff": (168, 225, "b'/none'"),
     "swapon": (167, 224, "b'/none', 0"),
+    "sync": (162, 81, ""),
+    "syncfs": (306, 267, "-1"),
     "syslog": (103, 116, "3, 0, -1"),
     "umount2": (166, 39, "b'/proc', 2"),
     "userfaultfd": (323, 282, "1"),
+    "vmsplice": (278, 75, "-1, 0, 0, 0"),
 }
 _REFUSALS = "(errno.EPERM, errno.ENOSYS, errno.EACCES)"
 _SYSCALL = f"""
@@ -107,6 +122,7 @@ for name, flag in {_NAMESPACES}.items():
     expect(child < 0, "clone " + name)
 arguments = (ctypes.c_uint64 * 11)(0x10000000)
 expect(call(435, 435, ctypes.byref(arguments), 88) is None, "clone3")
+expect(call(272, 97, 0x80) is None, "unshare time")
 """,
     ),
     Attack(
@@ -170,6 +186,38 @@ shown = subprocess.run(["./tool", "-c", "id -u; id -g"], capture_output=True, te
 expect(shown.split() == [str(os.getuid()), str(os.getgid())], shown)
 refused("given to root", os.chown, "tool", 0, 0)
 refused("a capability", os.setxattr, "tool", "security.capability", bytes(20))
+""",
+    ),
+    Attack(
+        "a program of its own making",
+        """
+import shutil, subprocess
+look = "import os; s = open('/proc/self/status').read().replace('\\t', ''); " + (
+    "print('Seccomp:2' in s, 'NoNewPrivs:1' in s, 'CapEff:0000000000000000' in s)")
+for folder in ("/tmp", "/dev/shm", "."):
+    if not os.access(folder, os.W_OK):
+        continue
+    tool = folder + "/tool"
+    shutil.copy("/bin/sh", tool)
+    os.chmod(tool, 0o755)
+    try:
+        command = [tool, "-c", 'exec "$0" -c "$1"', sys.executable, look]
+        shown = subprocess.run(command, capture_output=True, text=True).stdout
+    except OSError:  # not to be run is as well
+        continue
+    expect(shown.split() == ["True"] * 3, f"{folder}: {shown}")
+""",
+    ),
+    Attack(
+        "its own entries in /proc",
+        """
+def write(name, text):
+    with open("/proc/self/" + name, "w", buffering=1) as file:
+        file.write(text)
+for name, text in {"gid_map": "0 0 1\\n", "projid_map": "0 0 1\\n", "setgroups": "allow",
+                   "timens_offsets": "monotonic 1000 0\\n", "attr/current": "unconfined",
+                   "make-it-fail": "1"}.items():
+    refused(name, write, name, text)
 """,
     ),
     Attack(

@@ -77,6 +77,27 @@ hog(512)
         _TOO_MUCH,
     ),
     Attack(
+        "memory bomb that may not be looked into",
+        _HOG + "ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)\nhog(512)",
+        _TIGHT,
+        _TOO_MUCH,
+    ),
+    Attack(
+        "memory bomb in a program that may not be read",
+        _HOG
+        + """
+import shutil
+if "again" not in sys.argv:
+    shutil.copy(os.path.realpath("/bin/sh"), "shell")
+    os.chmod("shell", 0o111)
+    os.execv("./shell", ["sh", "-c", "x=0123456789abcdef; while :; do x=$x$x; done"])
+""",
+        replace(_TIGHT, time_s=15.0),
+        (*_TOO_MUCH, ExitReason.EXITED),
+        exit=2,
+        stdout=b"",
+    ),
+    Attack(
         "memory of a program that forks, shared, is not counted twice",
         _HOG
         + """

@@ -117,6 +117,18 @@ time.sleep(0.3)
 """,
     ),
     Attack(
+        "timers without end",  # all users' together are counted by who made their namespaces
+        """
+libc = ctypes.CDLL(None, use_errno=True)
+event = (ctypes.c_char * 64)()
+ctypes.memmove(ctypes.addressof(event) + 12, (1).to_bytes(4, "little"), 4)  # SIGEV_NONE
+name, made = ctypes.c_int(), 0
+while made < 60000 and libc.timer_create(1, event, ctypes.byref(name)) == 0:
+    made += 1
+expect(made < 10000, f"{made} timers")
+""",
+    ),
+    Attack(
         "raising its own limits",
         """
 for name in ("RLIMIT_NOFILE", "RLIMIT_FSIZE", "RLIMIT_NPROC", "RLIMIT_CORE", "RLIMIT_MEMLOCK"):

@@ -95,6 +95,21 @@ os._exit(0)
 """,
         stdout=b"x" * (1 << 19),
     ),
+    Attack(
+        "output that is no text",
+        "os.write(1, bytes(range(256)) * 16 + b'\\xed\\xa0\\x80\\xff\\n'); os._exit(0)",
+        stdout=bytes(range(256)) * 16 + b"\xed\xa0\x80\xff\n",
+    ),
+    Attack(
+        "closed standard streams of a program that is started anew",
+        """
+for fd in (0, 1, 2):
+    os.close(fd)
+os.execv("/bin/sh", ["sh", "-c", "exit 7"])
+""",
+        exit=7,
+        stdout=b"",
+    ),
     Attack("exit status like a kill's", "os._exit(137)", exit=137, stdout=b""),
     Attack("exit status like a sandbox's own", "os._exit(125)", exit=125, stdout=b""),
     Attack(

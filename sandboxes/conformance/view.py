@@ -62,6 +62,26 @@ for path in ("/proc/sys/kernel/core_pattern", "/proc/sys/kernel/hostname", "/pro
 """,
     ),
     Attack(
+        "every setting of the kernel",
+        """
+import stat
+def tries(folder):
+    for place, folders, files in os.walk(folder):
+        folders[:] = [f for f in folders if not f.isdigit() and f not in ("self", "thread-self")]
+        for name in files:
+            path = os.path.join(place, name)
+            try:
+                if stat.S_ISREG(os.lstat(path).st_mode):  # not masked by a device
+                    os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY))
+                    broken.append(path)
+            except OSError:
+                pass
+tries("/proc")
+tries("/sys")
+del broken[20:]
+""",
+    ),
+    Attack(
         "mapping itself to root",
         """
 def map_root():

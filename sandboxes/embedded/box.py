@@ -43,6 +43,9 @@ _INFO_BYTES = 4096
 class Box:
     """A program held at the gate of a fresh box. Owns its processes and descriptors.
 
+    Attributes:
+        owner: uid and gid of the program and of what is laid down for it; None for ours.
+
     Raises:
         SandboxBroken: the box could not be set up; says what bwrap said.
     """
@@ -58,6 +61,7 @@ class Box:
         cgroup: Cgroup | None,
     ) -> None:
         self._recipe = recipe
+        self.owner = recipe.new_owner()
         self._cgroup = cgroup
         self._fds = ExitStack()
         self._bwrap: subprocess.Popen[bytes] | None = None
@@ -192,7 +196,7 @@ class Box:
             arguments = _memory_file(theirs, options)
             passed = [info, seccomp, arguments]
             passed += [hold] if self._recipe.setpriv else []
-            command = self._recipe.command(argv, cwd)
+            command = self._recipe.command(argv, cwd, self.owner)
             self._bwrap = subprocess.Popen(  # the box sees this argv: no path of the host's in it
                 [box_label(), "--args", str(arguments), "--", *command],
                 executable=self._recipe.bwrap,
@@ -211,8 +215,8 @@ class Box:
         read, write = os.pipe()
         ours, other = (read, write) if we_read else (write, read)
         theirs.callback(os.close, other)
-        if self._recipe.owner is not None:  # so that it may open /dev/stdin and /dev/stdout
-            os.fchown(other, self._recipe.owner, self._recipe.owner)
+        if self.owner is not None:  # so that it may open /dev/stdin and /dev/stdout
+            os.fchown(other, self.owner, self.owner)
         return other, self._fds.enter_context(FileIO(ours, "rb" if we_read else "wb"))
 
     def _hold(self) -> None:

@@ -17,8 +17,9 @@ As an ordinary user the program keeps that user's id outside, without its capabi
 files or processes in view; the box's init has the same id, so a program can meddle with it
 and thereby lie about its own exit status, no more.
 
-Known gaps: what `procfs` names, where there is no cgroup; there a run may also keep `pids`
-processors busy until its time is up, and not just one. The kernel is shared with the host.
+Known gaps: those of `gaps`, and as an ordinary user that init's memory and descriptors. Where
+there is no cgroup a run may also keep `pids` processors busy until its time is up, and not
+just one. The kernel is shared with the host.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ from sandboxes.confinement.limits import check_arguments, rlimits
 from sandboxes.embedded.box import Box
 from sandboxes.embedded.bwrap_mounts import mount_options, writable_options
 from sandboxes.embedded.cgroups import Cgroup
+from sandboxes.embedded.gaps import known_gaps
 from sandboxes.embedded.host import Host
 from sandboxes.embedded.rootfs import Entry, mount_view, package_view
 from sandboxes.files import (
@@ -54,6 +56,7 @@ from sandboxes.files import (
     read_file,
     relative_parts,
 )
+from sandboxes.ids import has_own_ids
 from sandboxes.layout import SHARED_MEMORY, TEMPORARY, WORK, environment
 from sandboxes.metering import CgroupMeter, Meter, WatchdogMeter
 from sandboxes.mounts import mount_points
@@ -62,6 +65,7 @@ from sandboxes.procfs import ProcessMeter
 
 # Those of the host's /usr: whether one is installed shows when its program is run.
 _RUNTIMES = ("python", "c", "cpp", "node", "java", "go", "rust", "bash")
+_INIT_IN_REACH = ("memory of every other process", "descriptors of every other process")
 
 
 class BubblewrapProvider:
@@ -96,6 +100,15 @@ class BubblewrapProvider:
         packages = package_view(package_entries(spec.packages))
         mounts = mount_view(mount_points(spec.mounts))
         return BubblewrapSandbox(self._host(), spec.limits, packages, mounts)
+
+    @property
+    def known_gaps(self) -> Mapping[str, str]:
+        """See `conformance.DeclaresGaps`. Raises SandboxUnavailable."""
+        host = self._host()
+        is_root = host.recipe.setpriv is not None
+        own = {} if is_root else dict.fromkeys(_INIT_IN_REACH, "bwrap's init has the program's id")
+        cgroup = host.cgroups is not None
+        return {**own, **known_gaps(cgroup=cgroup, own_ids=is_root and has_own_ids())}
 
     def close(self) -> None:
         """Nothing is held between boxes."""
@@ -203,7 +216,7 @@ class BubblewrapSandbox:
         self._forget()
 
     def _lay(self, box: Box, cwd: str) -> None:
-        work, owner = box.folder(WORK), self._host.recipe.owner
+        work, owner = box.folder(WORK), box.owner
         self._left = os.dup(work)
         try:
             if owner is not None:

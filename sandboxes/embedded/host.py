@@ -8,15 +8,16 @@ import re
 import shutil
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 
 from sandboxes.base import Limits, SandboxBroken, SandboxUnavailable
 from sandboxes.confinement.seccomp import seccomp_filter
 from sandboxes.embedded.bwrap_mounts import mount_options
 from sandboxes.embedded.cgroups import Cgroup, CgroupParent
 from sandboxes.embedded.owner import kill_orphaned_boxes
-from sandboxes.embedded.recipe import BOX_ID, Recipe
+from sandboxes.embedded.recipe import Recipe
 from sandboxes.embedded.rootfs import system_view
+from sandboxes.ids import is_mapped
+from sandboxes.layout import BOX_ID
 
 # Since then RLIMIT_NPROC counts the processes of a user namespace, not the host's.
 _OLDEST_KERNEL = (5, 14)
@@ -88,13 +89,7 @@ def find_bwrap(asked: str | None = None) -> str:
 
 def has_other_ids() -> bool:
     """Whether we are a root that can give a program an id which isn't ours."""
-    maps = (Path(f"/proc/self/{kind}").read_text().splitlines() for kind in ("uid_map", "gid_map"))
-    return os.geteuid() == 0 and all(any(_covers(row, BOX_ID) for row in rows) for rows in maps)
-
-
-def _covers(row: str, number: int) -> bool:
-    first, _, count = map(int, row.split())
-    return first <= number < first + count
+    return os.geteuid() == 0 and is_mapped(BOX_ID)
 
 
 def _find_setpriv() -> str:
@@ -120,4 +115,4 @@ def _kernel() -> tuple[int, int]:
     return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
-__all__ = ["BOX_ID", "Host", "check_kernel", "find_bwrap", "has_other_ids"]
+__all__ = ["Host", "check_kernel", "find_bwrap", "has_other_ids"]

@@ -45,7 +45,7 @@ class Order:
     Attributes:
         entries: the box's file system, see `rootfs`.
         environment: of the launcher, which its programs' Python must agree with.
-        user: uid and gid in the box.
+        user: uid and gid of the launcher.
         privileged: we are a root that can take that id; else it is ours by another name.
         cgroup: its folders by controller; empty for none.
         files: the launcher's, by path below `layout.LAUNCHER`.

@@ -10,15 +10,17 @@ thrown away when one was killed in it. Where no cgroup is writable (an ordinary 
 a watchdog in the launcher sums up memory and CPU time instead and kills the program at its
 limit; `isolation` then reads `namespaces(watchdog)`.
 
-As root, launchers and programs have an id that owns nothing on the host. As an ordinary user
+As root, each launcher and its programs have an id that owns nothing on the host and is
+no other slot's (`ids`). As an ordinary user
 they keep that user's id outside, without its capabilities, files or processes in view.
 
-Known gaps: what `procfs` names, where there is no cgroup; there a run may also keep `pids`
-processors busy until its time is up, and not just one. The kernel is shared with the host.
+Known gaps: those of `gaps`. Where there is no cgroup a run may also keep `pids` processors
+busy until its time is up, and not just one. The kernel is shared with the host.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sandboxes.base import (
@@ -30,16 +32,18 @@ from sandboxes.base import (
     SandboxUnavailable,
 )
 from sandboxes.embedded.cgroups import CgroupParent
-from sandboxes.embedded.host import BOX_ID, check_kernel, has_other_ids
+from sandboxes.embedded.gaps import known_gaps
+from sandboxes.embedded.host import check_kernel, has_other_ids
 from sandboxes.embedded.keeper import Order
 from sandboxes.embedded.place import ProcessPlace
 from sandboxes.embedded.rootfs import Entry, mount_view, package_view, system_view
 from sandboxes.embedded.slots import Kind, Slots
+from sandboxes.ids import has_own_ids, new_host_id
 from sandboxes.launcher.bundle import compiled_launcher_files
 from sandboxes.launcher.messages import Ready, Setup
 from sandboxes.launcher.sandbox import LauncherSandbox
 from sandboxes.launcher.slot import Slot
-from sandboxes.layout import environment
+from sandboxes.layout import BOX_ID, environment
 from sandboxes.mounts import mount_points
 from sandboxes.packages import package_entries
 
@@ -72,7 +76,7 @@ class _Host:
                 *mount_view(mount_points(dict(kind.mounts))),
             ),
             environment=environment(kind.packages, kind.preload),
-            user=BOX_ID,
+            user=new_host_id() if self.privileged else BOX_ID,
             privileged=self.privileged,
             cgroup={},
             files=compiled_launcher_files(),
@@ -110,6 +114,13 @@ class NamespacesProvider:
         package_entries(spec.packages)
         mount_points(spec.mounts)
         return LauncherSandbox(slots, spec, environment(spec.packages, spec.preload))
+
+    @property
+    def known_gaps(self) -> Mapping[str, str]:
+        """See `conformance.DeclaresGaps`. Raises SandboxUnavailable."""
+        host, _, _ = self._host()
+        own_ids = host.privileged and has_own_ids()
+        return known_gaps(cgroup=host.cgroups is not None, own_ids=own_ids)
 
     def close(self) -> None:
         """Destroys the idle slots."""

@@ -6,20 +6,16 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sandboxes.layout import WORK
+from sandboxes.ids import new_host_id
+from sandboxes.layout import BOX_ID, WORK
 
 # bwrap starts this line as the program; `box` says why.
 _GATE = 'echo; read _ && cd "$0" && unset OLDPWD && exec "$@"'
-# uid and gid of the program inside, and as root outside too: nobody's on the host.
-BOX_ID = 64000
 _BASE_OPTIONS = (
     *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"),
     *("--unshare-cgroup-try", "--hostname", "box", "--die-with-parent", "--new-session"),
 )
-_SETPRIV_OPTIONS = (
-    *(f"--reuid={BOX_ID}", f"--regid={BOX_ID}", "--clear-groups"),
-    *("--inh-caps=-all", "--ambient-caps=-all", "--"),
-)
+_SETPRIV_OPTIONS = ("--clear-groups", "--inh-caps=-all", "--ambient-caps=-all", "--")
 _USERNS_REMEDY = (
     "allow unprivileged user namespaces: sysctl kernel.unprivileged_userns_clone=1, "
     "user.max_user_namespaces>0, kernel.apparmor_restrict_unprivileged_userns=0; in a "
@@ -49,15 +45,16 @@ class Recipe:
     seccomp: bytes
     setpriv: str | None
 
-    @property
-    def owner(self) -> int | None:
-        """Owner of what is laid down in the box; None for ourselves."""
-        return BOX_ID if self.setpriv else None
+    def new_owner(self) -> int | None:
+        """Uid and gid of a new box's program, and of what is laid down for it; None for ours."""
+        return new_host_id() if self.setpriv else None
 
-    def command(self, argv: Sequence[str], cwd: str) -> list[str]:
-        """What bwrap starts in the box for a program."""
+    def command(self, argv: Sequence[str], cwd: str, owner: int | None) -> list[str]:
+        """What bwrap starts in the box for a program, as that owner."""
         gate = ["/bin/sh", "-c", _GATE, f"{WORK}/{cwd}", *argv]
-        return [self.setpriv, *_SETPRIV_OPTIONS, *gate] if self.setpriv else gate
+        if self.setpriv is None:
+            return gate
+        return [self.setpriv, f"--reuid={owner}", f"--regid={owner}", *_SETPRIV_OPTIONS, *gate]
 
     def options(
         self,
@@ -84,7 +81,8 @@ class Recipe:
             options += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
         else:
             options += ["--uid", str(BOX_ID), "--gid", str(BOX_ID)]
-        options += [*self.mounts, "--proc", "/proc", *mounts]
+        # Nothing in there is a program's to write, its own entries neither.
+        options += [*self.mounts, "--proc", "/proc", "--remount-ro", "/proc", *mounts]
         for name, value in env.items():
             options += ["--setenv", name, value]
         return b"".join(os.fsencode(option) + b"\0" for option in options)
@@ -98,4 +96,4 @@ def set_up_remedy(said: str) -> str:
     return ""
 
 
-__all__ = ["BOX_ID", "Recipe", "set_up_remedy"]
+__all__ = ["Recipe", "set_up_remedy"]

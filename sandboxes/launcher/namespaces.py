@@ -32,7 +32,7 @@ from sandboxes.confinement.kernel import (
     write_file,
 )
 from sandboxes.launcher.messages import Run
-from sandboxes.layout import SHARED_MEMORY, TEMPORARY
+from sandboxes.layout import BOX_ID, SHARED_MEMORY, TEMPORARY
 
 # All but users': who has the privilege needs none of those.
 ALL_BUT_USERS = (
@@ -64,13 +64,13 @@ def enter_box(outside: tuple[int, int]) -> None:
     """Settles in fresh namespaces.
 
     Args:
-        outside: uid and gid of who made them, which the program has, too.
+        outside: uid and gid of who made them, which the program has there, too.
 
     Raises:
         OSError: the kernel refuses.
     """
     set_dumpable(True)  # else our files in /proc are root's
-    map_user(outside[0], outside)
+    map_user(BOX_ID, outside)
     set_dumpable(False)
     die_with_parent(signal.SIGKILL)
     os.setpgid(0, 0)  # a group of our own; a session would cost a scheduling group as well

@@ -15,12 +15,9 @@ from typing import Any
 
 from sandboxes.base import MIB
 from sandboxes.confinement.seccomp_json import seccomp_profile
-from sandboxes.layout import LAUNCHER, SHARED_MEMORY, TEMPORARY
+from sandboxes.ids import FIRST_ID, new_host_id
+from sandboxes.layout import BOX_ID, LAUNCHER, SHARED_MEMORY, TEMPORARY
 
-# Ids of the container, and the first of those that they stand for outside: a range that no
-# distribution, systemd or container engine assigns.
-BOX_ID = 64000
-FIRST_HOST_ID, IDS = 1_900_000_000, 65_536
 # Until a program's own are put in force. A runtime's init counts as the container's.
 WAITING_MEMORY_BYTES, WAITING_PIDS = 256 * MIB, 64
 _WAITING_DISK_BYTES = MIB
@@ -48,7 +45,11 @@ def container_config(
         cgroup: its group's path below the hierarchies' mount points.
         resources: what it may use while it waits, in the words of the specification.
     """
-    ids = [{"containerID": 0, "hostID": FIRST_HOST_ID, "size": IDS}]
+    # Nobody's on the host, all of them; the program's is no other box's either.
+    ids = [
+        {"containerID": 0, "hostID": FIRST_ID, "size": BOX_ID},
+        {"containerID": BOX_ID, "hostID": new_host_id(), "size": 1},
+    ]
     return {
         "ociVersion": "1.0.2",
         "process": {
@@ -108,7 +109,6 @@ def _tmpfs(path: str, size_bytes: int, *options: str) -> dict[str, Any]:
 
 
 __all__ = [
-    "BOX_ID",
     "WAITING_MEMORY_BYTES",
     "WAITING_PIDS",
     "container_config",
