@@ -11,7 +11,7 @@ from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
 from verifier_server import __version__
-from verifier_server.api.http import auth, meta, problems, score
+from verifier_server.api.http import auth, compat, meta, problems, score
 from verifier_server.checkers.registry import Registry
 from verifier_server.dispatch.base import Dispatcher
 from verifier_server.schemas import Batch, Item
@@ -48,6 +48,7 @@ def create_app(
     guard = [Depends(auth.key_guard(settings))]
     app.include_router(meta.health_router(dispatcher))
     app.include_router(score.router(service, settings), dependencies=guard)
+    app.include_router(compat.router(service, settings), dependencies=guard)
     app.include_router(meta.router(registry, service, metrics, sandbox), dependencies=guard)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app

@@ -6,16 +6,18 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from fastapi import Request
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from verifier_server.api.http.problems import RequestProblem
 from verifier_server.checkers.runtime import explain
 from verifier_server.schemas import Item
 from verifier_server.service import Malformed
 from verifier_server.settings import Settings
+
+M = TypeVar("M", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,21 +36,44 @@ async def read_score_body(request: Request, settings: Settings) -> ScoreBody:
     Raises:
         RequestProblem: wrong content type, too large, not UTF-8, not JSON, or no item.
     """
-    value = parse_json(await _read(request, settings.max_body_bytes))
-    if not isinstance(value, dict):
-        _refuse('the body must be a JSON object: one item, or {"items": [...]}')
+    value = await read_object(request, settings)
     if "items" not in value:
-        return ScoreBody([_single(value)], is_batch=False)
+        return ScoreBody([validate(Item, value, "an item")], is_batch=False)
     if extra := sorted(value.keys() - {"items"}):
         _refuse(f"a batch has only the field 'items', not also {extra[0]!r}")
     if not isinstance(value["items"], list):
         _refuse("'items' must be a list")
-    if len(value["items"]) > settings.max_items:
+    require_few(len(value["items"]), settings)
+    return ScoreBody([_member(entry) for entry in value["items"]], is_batch=True)
+
+
+async def read_object(request: Request, settings: Settings) -> dict[str, Any]:
+    """Reads a JSON object. Raises as `read_score_body`."""
+    value = parse_json(await _read(request, settings.max_body_bytes))
+    if not isinstance(value, dict):
+        _refuse('the body must be a JSON object, as one item or {"items": [...]} is')
+    return value
+
+
+def require_few(count: int, settings: Settings) -> None:
+    """Raises RequestProblem for more items than one request may bring."""
+    if count > settings.max_items:
         raise RequestProblem(
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-            f"{len(value['items'])} items; send at most {settings.max_items} in one request",
+            f"{count} items; send at most {settings.max_items} in one request",
         )
-    return ScoreBody([_member(entry) for entry in value["items"]], is_batch=True)
+
+
+def validate(model: type[M], value: Mapping[str, Any], what: str) -> M:
+    """The value as that model. Raises RequestProblem: it is no `what`."""
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        details = error.errors(include_url=False, include_context=False, include_input=False)
+        errors = [{"where": list(d["loc"]), "what": d["msg"]} for d in details]
+        raise RequestProblem(
+            HTTPStatus.UNPROCESSABLE_ENTITY, f"not {what}: {explain(error)}", errors
+        ) from error
 
 
 def parse_json(data: bytes) -> Any:
@@ -88,17 +113,6 @@ async def _read(request: Request, max_bytes: int) -> bytes:
             _refuse_size(max_bytes)
         chunks.append(chunk)
     return b"".join(chunks)
-
-
-def _single(value: Mapping[str, Any]) -> Item:
-    try:
-        return Item.model_validate(value)
-    except ValidationError as error:
-        details = error.errors(include_url=False, include_context=False, include_input=False)
-        errors = [{"where": list(d["loc"]), "what": d["msg"]} for d in details]
-        raise RequestProblem(
-            HTTPStatus.UNPROCESSABLE_ENTITY, f"not an item: {explain(error)}", errors
-        ) from error
 
 
 def _member(value: Any) -> Item | Malformed:

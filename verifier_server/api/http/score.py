@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import re
-from collections.abc import AsyncIterator, Coroutine
-from typing import Any, TypeVar
+from collections.abc import AsyncIterator
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
-from starlette.requests import ClientDisconnect
 
+from verifier_server.api.http.answer import dump, json_answer, while_connected
 from verifier_server.api.http.body import read_score_body
 from verifier_server.schemas import BatchVerdicts, Problem
 from verifier_server.service import ScoringService
@@ -20,8 +18,6 @@ from verifier_server.verdict import Verdict
 
 NDJSON = "application/x-ndjson"
 _REFUSED = re.compile(r"q\s*=\s*0(\.0*)?")
-
-T = TypeVar("T")
 
 # The body is read by hand (bounds, strictness, items that fail alone), so OpenAPI is told
 # its schema here, and the models themselves in `app`.
@@ -68,9 +64,9 @@ def router(service: ScoringService, settings: Settings) -> APIRouter:
         body = await read_score_body(request, settings)
         if _wants_lines(request.headers.getlist("accept")):
             return StreamingResponse(_lines(await service.stream(body.items)), media_type=NDJSON)
-        verdicts = await _while_connected(request, service.score(body.items))
+        verdicts = await while_connected(request, service.score(body.items))
         scored = [verdict.model_dump() for verdict in verdicts]
-        return _json({"verdicts": scored} if body.is_batch else scored[0])
+        return json_answer({"verdicts": scored} if body.is_batch else scored[0])
 
     return routes
 
@@ -84,38 +80,6 @@ def _wants_lines(accept: list[str]) -> bool:
     return False
 
 
-async def _while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """What `work` returns; it is cancelled if the client goes away first.
-
-    Raises:
-        ClientDisconnect: it did.
-    """
-    working = asyncio.ensure_future(work)
-    gone = asyncio.ensure_future(_disconnected(request))
-    try:
-        await asyncio.wait((working, gone), return_when=asyncio.FIRST_COMPLETED)
-        if not working.done():
-            raise ClientDisconnect
-        return working.result()
-    finally:
-        working.cancel()
-        gone.cancel()
-
-
-async def _disconnected(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-
-
 async def _lines(batches: AsyncIterator[list[Verdict]]) -> AsyncIterator[bytes]:
     async for verdicts in batches:
-        yield b"".join(_dump(verdict.model_dump()) + b"\n" for verdict in verdicts)
-
-
-def _dump(value: Any) -> bytes:
-    """JSON in ASCII: texts may hold lone surrogates, which UTF-8 can't carry."""
-    return json.dumps(value, allow_nan=False, separators=(",", ":")).encode()
-
-
-def _json(value: Any) -> Response:
-    return Response(_dump(value), media_type="application/json")
+        yield b"".join(dump(verdict.model_dump()) + b"\n" for verdict in verdicts)

@@ -13,7 +13,7 @@ from verifier_server.settings import LeanSettings
 _LIBRARY = "build it and name it in VERIFIER_LEAN_PATH or VERIFIER_LEAN_PROJECT"
 _REMEDIES = {
     "exporter": ("lean4export", "build it for this Lean; set VERIFIER_LEAN_EXPORTER"),
-    "leanchecker": ("leanchecker", "it comes with Lean from 4.28 on"),
+    "leanchecker": ("leanchecker", "it comes with Lean; `sound` needs one that takes --export"),
     "comparator": ("comparator", "build it for this Lean; set VERIFIER_LEAN_COMPARATOR"),
     "nanoda": ("nanoda_bin", "cargo install nanoda_bin; set VERIFIER_LEAN_NANODA"),
     "repl": ("repl", "build it for this Lean; set VERIFIER_LEAN_REPL"),
