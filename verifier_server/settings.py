@@ -37,9 +37,10 @@ class Settings(BaseSettings):
         Field(
             "auto",
             description="sandbox provider: `auto` takes the strongest that works here with no "
-            "engine; `container`: a Docker container for each program; `nested`: namespaces for each "
-            "in long-lived ones; `oci`: a container for each, with no engine; `namespaces`, "
-            "`bubblewrap`: namespaces on the host itself; `unsafe` runs hostile code on the bare host",
+            "engine; `container`: a Docker container for each program; `nested`: namespaces for "
+            "each in long-lived ones; `oci`: a container for each, with no engine; `namespaces`, "
+            "`bubblewrap`: namespaces on the host itself; `unsafe` runs hostile code on the bare "
+            "host",
         )
     )
     sandbox_runtime: Literal["runc", "crun", "runsc"] = Field(

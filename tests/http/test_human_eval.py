@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Literal
 
 import pytest
@@ -15,7 +16,8 @@ from verifier_server.client import VerifierClient
 def test_none_of_the_164_is_judged_wrongly(
     mode: Literal["function", "asserts"], client: VerifierClient
 ) -> None:
-    problems = human_eval_items(open_provider(), mode)
+    with closing(open_provider()) as provider:
+        problems = human_eval_items(provider, mode)
     assert len(problems) == 164
     items = [
         {"checker": "code", "completion": completion, "params": problem.params}

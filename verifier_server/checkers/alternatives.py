@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
-_OR = r"(?:and/or|or|oder|ou|o|\u0438\u043b\u0438|\u6216\u8005?|\u307e\u305f\u306f|\ub610\ub294)(?![a-z])"
+_OR = (
+    r"(?:and/or|or|oder|ou|o|\u0438\u043b\u0438"
+    r"|\u6216\u8005?|\u307e\u305f\u306f|\ub610\ub294)(?![a-z])"
+)
 _MAYBE = (
     r"(?:maybe|perhaps|possibly|probably|alternatively|otherwise|else|even|equivalently)(?![a-z])"
 )

@@ -78,6 +78,7 @@ class Runner:
         record: where use is added up.
         language: what the box must offer, and its environment.
         packages: Python packages that the box must have.
+        preload: modules that its Python programs do well to find imported.
         is_tool: whether what it runs is none of the candidate's.
     """
 
@@ -88,10 +89,12 @@ class Runner:
         record: Record,
         language: Language,
         packages: tuple[str, ...] = (),
+        preload: tuple[str, ...] = (),
         *,
         is_tool: bool = False,
     ) -> None:
-        spec = SandboxSpec(_timed(limits, wall_s(limits.time_s)), language.runtime, packages)
+        timed = _timed(limits, wall_s(limits.time_s))
+        spec = SandboxSpec(timed, language.runtime, packages, preload=preload)
         self._box: Sandbox = provider.create(spec)
         self._limits = limits
         self._env = language.env

@@ -22,6 +22,7 @@ from verifier_server.checkers.code.params import (
     StdioParams,
     check_reference,
 )
+from verifier_server.checkers.code.preloads import preload_for
 from verifier_server.checkers.code.pytest_mode import (
     PACKAGES,
     START_S,
@@ -120,7 +121,8 @@ def _judge(params: CodeParams, source: Source, provider: SandboxProvider, record
     else:
         packages = PACKAGES if isinstance(params, PytestParams) else ()
         limits = run_limits(params.limits, language)
-        with Runner(provider, limits, record, language, packages) as runner:
+        preload = preload_for(params)
+        with Runner(provider, limits, record, language, packages, preload) as runner:
             runner.write(_files(params, program))
             if isinstance(params, StdioParams):
                 assert compare is not None
