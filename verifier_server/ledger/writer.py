@@ -33,9 +33,7 @@ class LedgerWriter:
         keep_days: entries older than that are let go; 0 keeps all.
     """
 
-    def __init__(
-        self, store: LedgerStore, *, keeps_completion: bool, keep_days: float
-    ) -> None:
+    def __init__(self, store: LedgerStore, *, keeps_completion: bool, keep_days: float) -> None:
         self._store = store
         self._keeps_completion = keeps_completion
         self._keep_days = keep_days
