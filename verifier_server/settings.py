@@ -165,12 +165,11 @@ class LeanSettings(BaseSettings):
         None, description="`nanoda_bin`, an independent kernel for tier `sound`; else the PATH's"
     )
     comparator: str | None = Field(
-        None, description="`comparator`, for tier `sound`; else the tool chain's, or the PATH's"
+        None, description="`comparator`, which `doctor` looks for and no tier uses yet"
     )
     repl: str | None = Field(
         None,
-        description="`repl` of leanprover-community, built for this Lean: rejects broken proofs "
-        "from warm processes",
+        description="`repl` of leanprover-community, which `doctor` looks for and no tier uses yet",
     )
     oldest_sound: str = Field(
         "4.34",

@@ -24,7 +24,7 @@ from verifier_server.checkers.lean.submission import (
     with_proof,
 )
 from verifier_server.checkers.lean.toolchain import Toolchain, find_toolchain
-from verifier_server.errors import SandboxFault
+from verifier_server.errors import CheckerFault, SandboxFault
 from verifier_server.settings import LeanSettings
 from verifier_server.verdict import Judgement, Outcome
 
@@ -81,9 +81,14 @@ class LeanChecker(Checker[LeanParams]):
 
         Raises:
             SandboxFault: there is no tool chain or box here, or it failed.
-            CheckerFault: a canary fails here.
+            CheckerFault: a canary fails here, or the theorem is one of a repository.
             BadReference: the statement does not compile.
         """
+        if params.repo is not None:
+            raise CheckerFault(
+                "theorems of traced repositories can't be judged yet",
+                remedy="give the theorem as `statement`, and what stands above it as `header`",
+            )
         toolchain = find_toolchain()
 
         def known(canary: Example) -> Judgement:
