@@ -5,10 +5,19 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from verifier_server.checkers.math import echo, equality, exact, leaves, quantities, scalars
+from verifier_server.checkers.math import (
+    echo,
+    equality,
+    exact,
+    leaves,
+    numerals,
+    quantities,
+    scalars,
+)
 from verifier_server.checkers.math import expr as ex
 from verifier_server.checkers.math.chains import is_condition, is_equation
 from verifier_server.checkers.math.extracted import Extracted
@@ -52,20 +61,23 @@ class Task:
         policy: the options of equality.
         integers: the golds' values if all are plain integers that only their equal matches,
             else None. Most answers are decided by these.
+        rationals: the golds' values if all are plain numbers, else None. What equals one is
+            right; what doesn't may be right for another reason.
     """
 
     texts: tuple[str, ...]
     policy: Policy
-    integers: frozenset[int] | None
+    integers: frozenset[int] | None = None
+    rationals: frozenset[Fraction] | None = None
 
     @cached_property
     def golds(self) -> tuple[Gold, ...]:
-        """The golds as values. Raises BadReference, but not for plain integers."""
+        """The golds as values. Raises BadReference, but not for plain numbers."""
         return tuple(_read_gold(text, self.policy) for text in self.texts)
 
 
 def read_task(texts: tuple[str, ...], policy: Policy) -> Task:
-    """The golds, read; plain integers only once an answer asks for more than them.
+    """The golds, read; plain numbers only once an answer asks for more than their values.
 
     Raises:
         BadReference: one doesn't parse, is a false chain, or has no value.
@@ -73,7 +85,11 @@ def read_task(texts: tuple[str, ...], policy: Policy) -> Task:
     is_exact = policy.absolute is None and policy.relative is None
     if is_exact and all(_PLAIN_INTEGER.fullmatch(text) for text in texts):
         return Task(texts, policy, frozenset(int(text.replace(",", "")) for text in texts))
-    task = Task(texts, policy, None)
+    values = [numerals.plain_value(text) for text in texts]
+    rationals = frozenset(value for value in values if value is not None)
+    if None not in values:
+        return Task(texts, policy, rationals=rationals)
+    task = Task(texts, policy)
     task.golds  # noqa: B018 - read now, to be refused now
     return task
 
@@ -110,6 +126,10 @@ def judge(found: Extracted, task: Task, prompt: str | None) -> Judgement:
     is_plain = not found.alternatives and _PLAIN_INTEGER.fullmatch(found.text)
     if is_plain and task.integers is not None:
         return _judge_integer(int(found.text.replace(",", "")), task.integers, shown)
+    if task.rationals is not None and not found.alternatives:
+        value = numerals.plain_value(found.text)
+        if value is not None and value in task.rationals:
+            return Judgement.accept(**shown)
     if not found.alternatives and any(found.text == gold.text.strip() for gold in task.golds):
         return Judgement.accept(**shown)
     if found.how == "whole" and _is_just_words(found, task):

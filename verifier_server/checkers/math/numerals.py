@@ -47,6 +47,22 @@ def plain(text: str) -> Expr | None:
     return ex.Neg(tree) if sign else tree
 
 
+def plain_value(text: str) -> Fraction | None:
+    """The value of what `plain` reads; None for everything else, and for a division by zero."""
+    found = _PLAIN.fullmatch(text)
+    if found is None:
+        return None
+    sign, number, a, b, minus, num, den = found.groups()
+    if number is not None:
+        whole, _, decimals = number.replace(",", "").partition(".")
+        above, below = int(whole + decimals), 10 ** len(decimals)
+    else:
+        above, below = int(a or num), int(b or den)
+    if not below:
+        return None
+    return Fraction(-above if bool(sign) != bool(minus) else above, below)
+
+
 def _signed(sign: str, digits: str) -> Expr:
     return ex.Neg(literal(digits)) if sign else literal(digits)
 
