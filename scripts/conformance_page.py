@@ -3,6 +3,7 @@
     python scripts/conformance_page.py              all levels, about half an hour
     python scripts/conformance_page.py oci          this one anew; the others as they were
     python scripts/conformance_page.py --check      is the page what docs/conformance.json says?
+    python scripts/conformance_page.py --write      make it so, without a run
 
 As root, so that every level can run; those that an ordinary user has are tried as one, too.
 """
@@ -236,6 +237,8 @@ def main() -> None:
     if sys.argv[1:] == ["--check"]:
         if PAGE.read_text() != page(json.loads(DATA.read_text())):
             raise SystemExit(f"{PAGE.name} is not what {DATA.name} says")
+    elif sys.argv[1:] == ["--write"]:
+        PAGE.write_text(page(json.loads(DATA.read_text())))
     else:
         update(sys.argv[1:])
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from tests.conftest import ROOT
 
 
-def test_generated_pages_are_up_to_date() -> None:
-    command = [sys.executable, "scripts/generate_docs.py", "--check"]
+@pytest.mark.parametrize("script", ["generate_docs.py", "conformance_page.py"])
+def test_generated_pages_are_up_to_date(script: str) -> None:
+    command = [sys.executable, f"scripts/{script}", "--check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -27,6 +27,8 @@ from sandboxes.registry import open_provider
 
 ROOT = Path(__file__).parent.parent.parent
 NOBODY = 65534
+# All attacks one after another take minutes on a busy machine.
+_PATIENCE_S = 800
 EMBEDDED = ("namespaces", "bubblewrap")
 SMALL = Limits(
     time_s=20, memory_bytes=128 * MIB, output_bytes=MIB, disk_bytes=16 * MIB, pids=32, open_files=64
@@ -94,7 +96,7 @@ class OrdinaryUser:
     def run(self, program: str, *prefix: str, **options: Any) -> Any:
         """What the program printed, as JSON."""
         process = self.start(program, *prefix, **options)
-        printed, _ = process.communicate(timeout=120)
+        printed, _ = process.communicate(timeout=_PATIENCE_S)
         assert process.returncode == 0
         return json.loads(printed)
 

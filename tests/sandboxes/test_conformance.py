@@ -33,6 +33,7 @@ def test_bubblewrap_holds_against(attack: Attack, provider: BubblewrapProvider) 
     assert result.outcome is Outcome.HELD, result.detail
 
 
+@pytest.mark.timeout(900)
 def test_bubblewrap_holds_for_an_ordinary_user(ordinary_user: OrdinaryUser) -> None:
     told = ordinary_user.run(AS_ORDINARY_USER)
     assert told["uid"] != 0
