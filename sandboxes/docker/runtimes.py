@@ -60,6 +60,7 @@ _IN_ITS_KERNEL = (
     *("fork bomb", "fork bomb of every generation"),  # may end the container, with the program
     *("timers without end", "real-time and higher priority"),
     *("memory spread so thinly that others look larger", "memory in socket pairs"),
+    "memory in TCP connections",
     *("memory bomb in a program that may not be read", "locked memory of all runs together"),
     *("a crash that starts a program of the host's", "waking the init, then killing itself"),
     *("signals to the init", "killing every other process", "stopping every other process"),

@@ -50,7 +50,7 @@ def another_owner(runtime: str, manner: str) -> Iterator[subprocess.Popen[bytes]
 def is_asleep(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes() == b"sleep\x00500\x00"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 
