@@ -7,9 +7,9 @@ our runners import, and what solutions import most; a fork has its own copy of a
 from __future__ import annotations
 
 from sandboxes.preloads import pytest_modules
-from verifier_server.checkers.code.params import CodeParams, PytestParams
+from verifier_server.checkers.code.params import AssertsParams, CodeParams, PytestParams
 
-# One set for three modes, so that one kind of box serves them all.
+# One set for two modes, so that one kind of box serves both.
 _COMMON = (
     *("ast", "bisect", "collections", "contextlib", "copy", "dataclasses", "datetime", "decimal"),
     *("faulthandler", "fcntl", "fractions", "functools", "heapq", "itertools", "json", "math"),
@@ -18,8 +18,12 @@ _COMMON = (
 
 
 def preload_for(params: CodeParams) -> tuple[str, ...]:
-    """The modules for an item's programs; none where they are no Python programs."""
-    if params.language != "python":
+    """The modules for an item's programs; none where they must not be forks.
+
+    A fork keeps the memory of the launcher that read its standard input, which in `asserts`
+    holds the asserts; an interpreter of its own starts with none of that.
+    """
+    if params.language != "python" or isinstance(params, AssertsParams):
         return ()
     return pytest_modules() if isinstance(params, PytestParams) else _COMMON
 
