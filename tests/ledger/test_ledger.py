@@ -54,6 +54,18 @@ def test_entries_come_back_in_order(store: LedgerStore) -> None:
     assert store.verify().last_hash == found[-1]["hash"] == store.hash_of(3)
 
 
+@pytest.mark.parametrize("name", ["\ud800", "a\x00b", "ж" * 500], ids=["surrogate", "NUL", "long"])
+def test_a_name_that_no_database_holds_stops_nothing(store: LedgerStore, name: str) -> None:
+    """A client chooses it: of what is no item, no schema has bounded it."""
+    outcome = Outcome.BAD_REFERENCE
+    verdict = Verdict(checker=name, outcome=outcome, fault=outcome.fault, score=None)
+    store.append(rows(Entry(None, verdict), entry("after")))
+    found = list(store.read())
+    assert [row["number"] for row in found] == [1, 2]
+    assert json.loads(found[0]["verdict"])["checker"] == name
+    assert store.verify().problems == ()
+
+
 def test_a_write_that_is_repeated_records_nothing_twice(store: LedgerStore) -> None:
     first, second = rows(entry("a"), entry("b"))
     store.append([first])

@@ -16,6 +16,7 @@ from uuid import uuid4
 from verifier_server.schemas import Item
 from verifier_server.verdict import Verdict
 
+_NAME_CHARS = 200
 # What the first entry of all has for the one before it.
 NO_HASH = "0" * 64
 
@@ -58,7 +59,7 @@ class Entry:
             "client": self.client,
             "request_hash": verdict.request_hash,
             "completion_sha256": _sha256(completion.encode("utf-8", "surrogatepass")),
-            "checker": verdict.checker,
+            "checker": _plain(verdict.checker),
             "version": verdict.version,
             "outcome": verdict.outcome.value,
             "score": verdict.score,
@@ -81,6 +82,12 @@ COLUMNS = (
     *("id", "at", "client", "request_hash", "completion_sha256", "checker", "version"),
     *("outcome", "score", "item", "verdict"),
 )
+
+
+def _plain(name: str) -> str:
+    """A name as a column of text holds it; the verdict beside it has it whole."""
+    ascii_only = name.encode("ascii", "backslashreplace").decode().replace("\x00", "\\x00")
+    return ascii_only[:_NAME_CHARS]
 
 
 def _json(value: Any) -> str:
